@@ -1,0 +1,97 @@
+import net from 'node:net'
+import { delayedDirection } from './delayed-direction.ts'
+import type { DirectionOptions } from './delayed-direction.ts'
+
+export interface DelayProxyInit extends Omit<DirectionOptions, 'delay'> {
+  /**
+   * Where connections end up.
+   */
+  target: { host: string, port: number }
+
+  /**
+   * One-way delay in milliseconds, for each direction.
+   */
+  delay: number
+
+  /**
+   * The address to listen on.
+   *
+   * @default '127.0.0.1'
+   */
+  host?: string
+
+  /**
+   * The port to listen on.
+   *
+   * @default 0
+   */
+  port?: number
+}
+
+export interface DelayProxy {
+  host: string
+  port: number
+
+  /**
+   * Destroys every connection and stops listening. May be called twice.
+   */
+  close(): Promise<void>
+}
+
+/**
+ * A TCP proxy that holds every chunk, FIN and RST back for `delay` milliseconds
+ * in each direction.
+ *
+ * It ends TCP, so the kernel completes the dialler's SYN at once: a dial over
+ * it looks one round trip cheaper than over a real link. What follows is as
+ * over a real link: the target sees the connection one delay after the dialler
+ * did, as it would see the ACK that ends the three-way handshake.
+ *
+ * Nagle's algorithm and loss recovery happen between kernels, which the proxy
+ * keeps apart: measure those over another kind of link.
+ */
+export async function delayProxy (init: DelayProxyInit): Promise<DelayProxy> {
+  const sockets = new Set<net.Socket>()
+
+  function track (socket: net.Socket): void {
+    sockets.add(socket)
+    // an RST is passed on by the direction that reads it
+    socket.on('error', () => {})
+    socket.once('close', () => sockets.delete(socket))
+  }
+
+  const server = net.createServer({ allowHalfOpen: true, noDelay: true }, (near) => {
+    const far = new net.Socket({ allowHalfOpen: true })
+    far.setNoDelay(true)
+    track(near)
+    track(far)
+
+    const outward = delayedDirection(near, far, init)
+    delayedDirection(far, near, init)
+    outward.push({ type: 'open', open: () => { far.connect(init.target) } })
+  })
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(init.port ?? 0, init.host ?? '127.0.0.1', () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+
+  const { address, port } = server.address() as net.AddressInfo
+  let closed: Promise<void> | undefined
+
+  return {
+    host: address,
+    port,
+    async close () {
+      closed ??= new Promise<void>(resolve => {
+        server.close(() => { resolve() })
+        sockets.forEach(socket => socket.destroy())
+      })
+
+      return closed
+    }
+  }
+}
