@@ -1,0 +1,107 @@
+import net from 'node:net'
+import { InvalidParametersError, TimeoutError } from '@libp2p/interface'
+import { endpointName, toEndpoint } from './addresses.ts'
+import { TCPConnectError, abortError, withCause } from './errors.ts'
+import type { SocketOptions, TCPMetrics } from './options.ts'
+import type { Logger } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import type { Socket, NetConnectOpts } from 'node:net'
+
+export interface ConnectInit {
+  signal: AbortSignal
+  log: Logger
+  metrics?: TCPMetrics['events']
+}
+
+/**
+ * Open a socket to an address. Whatever goes wrong, no socket is left.
+ *
+ * The signal ends with this function: given to `net.connect` it would stay on
+ * the socket, and an abort after the dial would kill a live connection.
+ *
+ * @throws {AbortError} if the signal fires, with its reason as the cause
+ * @throws {TCPConnectError} if the network refuses
+ * @throws {TimeoutError} if the `timeout` option is set and passes
+ * @throws {InvalidParametersError} if the address or an option is invalid
+ */
+export async function connect (ma: Multiaddr, options: SocketOptions, init: ConnectInit): Promise<Socket> {
+  const { signal, log, metrics } = init
+  const endpoint = toEndpoint(ma)
+  const connectOptions = toConnectOptions(endpoint, options)
+  const start = performance.now()
+  let socket: Socket
+
+  log('dialing %a with opts %o', ma, connectOptions)
+
+  try {
+    socket = net.connect(connectOptions)
+  } catch (err: any) {
+    throw withCause(new InvalidParametersError(`cannot dial ${ma}: ${err.message}`), err)
+  }
+
+  // from birth to death: an 'error' without a listener ends the process
+  socket.on('error', () => {})
+
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const settle = (action: () => void) => () => {
+        socket.off('connect', onConnect)
+        socket.off('error', onError)
+        socket.off('timeout', onTimeout)
+        signal.removeEventListener('abort', onAbort)
+        action()
+      }
+      const onConnect = settle(resolve)
+      const onAbort = settle(() => {
+        log('connection aborted %a', ma)
+        metrics?.increment({ abort: true })
+        reject(abortError(signal))
+      })
+      const onTimeout = settle(() => {
+        log('connection timeout %a', ma)
+        metrics?.increment({ timeout: true })
+        reject(new TimeoutError(`connection error ${endpointName(endpoint)}: Connection timeout after ${Math.round(performance.now() - start)}ms`))
+      })
+      const onError = (err: Error): void => {
+        settle(() => {
+          log.error('dial to %a errored - %e', ma, err)
+          metrics?.increment({ error: true })
+          reject(new TCPConnectError(ma, endpointName(endpoint), err))
+        })()
+      }
+
+      socket.on('connect', onConnect)
+      socket.on('error', onError)
+      socket.on('timeout', onTimeout)
+      signal.addEventListener('abort', onAbort)
+    })
+  } catch (err) {
+    socket.destroy()
+    throw err
+  }
+
+  log('connection opened %a', ma)
+  metrics?.increment({ connect: true })
+
+  if (options.noDelay) {
+    socket.setNoDelay(true)
+  }
+
+  return socket
+}
+
+function toConnectOptions (endpoint: ReturnType<typeof toEndpoint>, options: SocketOptions): NetConnectOpts {
+  if ('path' in endpoint) {
+    return Object.freeze({ ...options, ...endpoint, allowHalfOpen: true })
+  }
+
+  const { family, ...host } = endpoint
+
+  return Object.freeze({
+    ...options,
+    ...host,
+    ...(family !== 0 ? { family } : {}),
+    // the connection decides what follows the peer's FIN
+    allowHalfOpen: true
+  })
+}

@@ -1,0 +1,82 @@
+import { LINGER_IDLE_TIMEOUT, LINGER_TIMEOUT, MAX_LINGERING } from '../constants.ts'
+import { afterPoll } from './timers.ts'
+import type { Socket } from 'node:net'
+
+/**
+ * Send FIN behind everything that was written, and wait until the peer has
+ * sent its own or `timeout` ms have passed since ours was handed to the kernel.
+ *
+ * The caller has stopped listening for data: whatever still comes in is read
+ * and thrown away. Both halves matter. Were the socket closed while input lies
+ * unread, or while more of it is under way, the kernel would answer with RST,
+ * and a peer that receives RST loses what it has not yet read.
+ *
+ * @returns whether the socket is closed; if not, let it linger
+ */
+export async function finish (socket: Socket, timeout: number): Promise<boolean> {
+  if (socket.closed) {
+    return true
+  }
+
+  return new Promise<boolean>(resolve => {
+    let cancelTimeout = (): void => {}
+
+    const done = (closed: boolean): void => {
+      cancelTimeout()
+      socket.off('finish', onFinish)
+      socket.off('close', onClose)
+      resolve(closed)
+    }
+    const onFinish = (): void => {
+      cancelTimeout = afterPoll(timeout, () => { done(false) })
+    }
+    const onClose = (): void => {
+      done(true)
+    }
+
+    socket.on('close', onClose)
+
+    if (socket.writableFinished) {
+      onFinish()
+    } else {
+      socket.on('finish', onFinish)
+    }
+
+    socket.end()
+    socket.resume()
+  })
+}
+
+/**
+ * Sockets whose connection is closed while the peer has yet to send FIN. They
+ * go on reading and discarding, so that the peer can read all that was sent,
+ * but do not keep the process alive, nor do they stay for ever.
+ */
+export class LingeringSockets {
+  readonly #sockets = new Set<Socket>()
+
+  get size (): number {
+    return this.#sockets.size
+  }
+
+  add (socket: Socket): void {
+    if (this.#sockets.size >= MAX_LINGERING) {
+      const [oldest] = this.#sockets
+      oldest.destroy()
+      this.#sockets.delete(oldest)
+    }
+
+    const timer = setTimeout(() => { socket.destroy() }, LINGER_TIMEOUT)
+    timer.unref()
+
+    this.#sockets.add(socket)
+    socket.once('close', () => {
+      clearTimeout(timer)
+      this.#sockets.delete(socket)
+    })
+
+    socket.unref()
+    // the connection destroys a socket that is inactive for longer than this
+    socket.setTimeout(LINGER_IDLE_TIMEOUT)
+  }
+}

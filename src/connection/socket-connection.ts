@@ -1,0 +1,267 @@
+import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
+import { AbstractMultiaddrConnection } from '@libp2p/utils'
+import { raceSignal } from 'race-signal'
+import { isUnix } from '../addresses.ts'
+import { INACTIVITY_TIMEOUT } from '../constants.ts'
+import { finish } from './close-path.ts'
+import { onInactivity } from './timers.ts'
+import { WritePath } from './write-path.ts'
+import type { LingeringSockets } from './close-path.ts'
+import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
+import type { AbstractMultiaddrConnectionInit, SendResult } from '@libp2p/utils'
+import type { Socket } from 'node:net'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+export interface SocketConnectionInit extends AbstractMultiaddrConnectionInit {
+  /** A connected socket, created with `allowHalfOpen: true` */
+  socket: Socket
+
+  /** How long `close()` waits for the peer's FIN, in ms */
+  closeTimeout: number
+
+  /** Stay writable when the peer sends FIN, until `close()` is called */
+  allowHalfOpen: boolean
+
+  /** Takes the socket where the peer has not sent FIN when `close()` is done */
+  lingering: LingeringSockets
+}
+
+/** The peer closed its end before ours was done, or its host is gone: nothing wrong at this end */
+const RESET_CODES = ['ECONNRESET', 'EPIPE']
+
+/**
+ * A libp2p MultiaddrConnection over a socket.
+ */
+export class SocketConnection extends AbstractMultiaddrConnection {
+  readonly #socket: Socket
+  readonly #writes: WritePath
+  readonly #lingering: LingeringSockets
+  readonly #closeTimeout: number
+  readonly #allowHalfOpen: boolean
+
+  /** Which side closed first */
+  #closedBy?: 'local' | 'remote'
+
+  /** The one graceful close that all callers of `close()` wait for */
+  #closing?: Promise<void>
+
+  #drained?: PromiseWithResolvers<void>
+  #socketError?: Error
+  #closeError?: Error
+
+  constructor (init: SocketConnectionInit) {
+    super(init)
+
+    this.#socket = init.socket
+    this.#writes = new WritePath(init.socket)
+    this.#lingering = init.lingering
+    this.#closeTimeout = init.closeTimeout
+    this.#allowHalfOpen = init.allowHalfOpen
+
+    this.#socket.on('data', this.#onData)
+    this.#socket.on('drain', () => { this.safeDispatchEvent('drain') })
+    this.#socket.on('end', () => { this.#onEnd() })
+    this.#socket.on('error', err => { this.#onError(err) })
+    this.#socket.on('close', () => { this.#onClose() })
+    this.#socket.setTimeout(init.inactivityTimeout ?? INACTIVITY_TIMEOUT)
+    onInactivity(this.#socket, () => { this.#onInactivity() })
+
+    // after the listener of the base class, which makes the buffered data go on
+    this.addEventListener('drain', () => {
+      this.#drained?.resolve()
+      this.#drained = undefined
+    })
+  }
+
+  sendData (data: Uint8ArrayList): SendResult {
+    return {
+      sentBytes: data.byteLength,
+      canSendMore: this.#writes.write(data)
+    }
+  }
+
+  /**
+   * Wait until the peer has taken enough of what was sent for more to make
+   * sense. Unlike the base class's this works every time, not just once.
+   */
+  async onDrain (options?: AbortOptions): Promise<void> {
+    if (!this.writableNeedsDrain) {
+      return
+    }
+
+    this.#drained ??= Promise.withResolvers()
+
+    return raceSignal(this.#drained.promise, options?.signal)
+  }
+
+  /**
+   * Send everything that `send` accepted, then FIN, and resolve at the peer's
+   * FIN, or `closeTimeout` ms after ours was handed to the kernel. From the call
+   * on nothing more is sent or delivered.
+   *
+   * The signal ends the wait, not the close: to give up call `abort`.
+   *
+   * @throws {Error} what ended the connection before everything was sent
+   */
+  async close (options?: AbortOptions): Promise<void> {
+    if (this.#closing == null) {
+      if (this.status !== 'open') {
+        return
+      }
+
+      this.#closedBy ??= 'local'
+      this.writeStatus = 'closing'
+      this.remoteWriteStatus = 'closing'
+      this.#socket.off('data', this.#onData)
+      this.#socket.resume()
+      this.#closeGracefully()
+    }
+
+    return raceSignal(this.#closing, options?.signal)
+  }
+
+  #closeGracefully (): void {
+    this.status = 'closing'
+    this.remoteReadStatus = 'closing'
+    this.#closing = this.#flushAndFinish()
+    // whoever waits is told, but nobody has to wait
+    this.#closing.catch(() => {})
+  }
+
+  async #flushAndFinish (): Promise<void> {
+    while (this.writableNeedsDrain || this.writeBuffer.byteLength > 0) {
+      await this.onDrain()
+    }
+
+    await this.sendClose()
+  }
+
+  async sendClose (): Promise<void> {
+    if (this.writeStatus === 'writable') {
+      this.writeStatus = 'closing'
+    }
+
+    this.#writes.flush()
+
+    const closed = await finish(this.#socket, this.#closeTimeout)
+
+    if (this.#closeError != null) {
+      throw this.#closeError
+    }
+
+    this.onTransportClosed()
+
+    if (!closed) {
+      this.log('peer did not close within %dms, lingering', this.#closeTimeout)
+      this.#lingering.add(this.#socket)
+    }
+  }
+
+  sendReset (): void {
+    this.#writes.drop()
+
+    // There is no RST on unix sockets. After FIN `resetAndDestroy` must not be
+    // called: uv_tcp_close_reset and uv_shutdown exclude each other.
+    // https://docs.libuv.org/en/v1.x/tcp.html#c.uv_tcp_close_reset
+    if (this.#socket.writableEnded || isUnix(this.remoteAddr)) {
+      this.#socket.destroy()
+    } else {
+      this.#socket.resetAndDestroy()
+    }
+  }
+
+  sendPause (): void {
+    // once closing, everything that comes in is read and thrown away
+    if (this.status === 'open') {
+      this.#socket.pause()
+    }
+  }
+
+  sendResume (): void {
+    this.#socket.resume()
+  }
+
+  /**
+   * Completes what the base class dispatches: which side closed, for the
+   * metrics and for whoever listens, and what Node said of a reset.
+   */
+  dispatchEvent (event: Event): boolean {
+    if (event.type === 'close') {
+      const closeEvent = event as StreamCloseEvent
+      closeEvent.local ??= this.#closedBy === 'local'
+
+      if (closeEvent.error instanceof StreamResetError) {
+        closeEvent.error.cause ??= this.#socketError
+      }
+
+      this.#closeError = closeEvent.error
+      this.#drained?.reject(closeEvent.error ?? new ConnectionClosedError())
+    }
+
+    return super.dispatchEvent(event)
+  }
+
+  readonly #onData = (data: Uint8Array): void => {
+    this.onData(data)
+  }
+
+  /** The peer sent FIN: what was accepted still goes out, then we close too */
+  #onEnd (): void {
+    this.log('tcp end %a', this.remoteAddr)
+
+    if (this.status !== 'open') {
+      return
+    }
+
+    this.#closedBy ??= 'remote'
+
+    if (!this.#allowHalfOpen) {
+      this.#closeGracefully()
+    }
+
+    this.onRemoteCloseWrite()
+  }
+
+  #onError (err: NodeJS.ErrnoException): void {
+    this.log('tcp error %a - %e', this.remoteAddr, err)
+    this.#socketError = err
+
+    if (this.status !== 'open' && this.status !== 'closing') {
+      return
+    }
+
+    // go-libp2p resets every connection that it closes: once all is sent and
+    // our FIN is out, that is as good as the peer's FIN
+    if (this.#socket.writableFinished) {
+      return
+    }
+
+    if (err.code != null && RESET_CODES.includes(err.code)) {
+      this.#writes.drop()
+      this.onRemoteReset()
+    } else {
+      this.abort(err)
+    }
+  }
+
+  #onClose (): void {
+    this.log('tcp close %a', this.remoteAddr)
+
+    // destroyed from elsewhere, for instance because the node stops
+    if (this.status === 'open' || this.#isUnsent()) {
+      this.abort(new ConnectionClosedError('The socket was destroyed'))
+    } else {
+      this.onTransportClosed()
+    }
+  }
+
+  #isUnsent (): boolean {
+    return this.status === 'closing' && !this.#socket.writableFinished
+  }
+
+  #onInactivity (): void {
+    this.log('tcp timeout %a', this.remoteAddr)
+    this.abort(new TimeoutError('The connection was inactive for too long'))
+    this.#socket.destroy()
+  }
+}

@@ -1,0 +1,51 @@
+import type { Socket } from 'node:net'
+
+/**
+ * Call back after `ms`, but not before the event loop has looked for input
+ * once more: after a stall timers run first, while the peer's answer may lie in
+ * the kernel already. Node measures a timer from the time that the loop last
+ * read the clock, which a long callback makes stale, so the clock is asked again.
+ *
+ * @returns a function that cancels the call
+ */
+export function afterPoll (ms: number, callback: () => void): () => void {
+  const start = performance.now()
+  let immediate: NodeJS.Immediate | undefined
+  let timer: NodeJS.Timeout
+
+  const onTimeout = (): void => {
+    const remaining = ms - (performance.now() - start)
+
+    if (remaining >= 1) {
+      timer = setTimeout(onTimeout, remaining)
+    } else {
+      immediate = setImmediate(callback)
+    }
+  }
+
+  timer = setTimeout(onTimeout, ms)
+
+  return () => {
+    clearTimeout(timer)
+    clearImmediate(immediate)
+  }
+}
+
+/**
+ * Call back when a socket has neither sent nor received anything for as long as
+ * its `setTimeout` says, whatever state it is in, and not because the event
+ * loop was too busy to look.
+ *
+ * @see https://nodejs.org/api/net.html#event-timeout
+ */
+export function onInactivity (socket: Socket, callback: () => void): void {
+  socket.on('timeout', () => {
+    const { bytesRead, writableLength } = socket
+
+    setImmediate(() => {
+      if (!socket.destroyed && socket.bytesRead === bytesRead && socket.writableLength === writableLength) {
+        callback()
+      }
+    })
+  })
+}

@@ -1,0 +1,120 @@
+import { FLUSH_BYTES } from '../constants.ts'
+import type { Socket } from 'node:net'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+/** How much memory is taken at a time for copies of small messages, shared by all connections of the process */
+const SLAB_BYTES = FLUSH_BYTES
+
+/**
+ * Gathers what is sent in one tick of the event loop and hands it to the
+ * socket in one write, so that a tick costs one system call and, as long as it
+ * fits, one segment: with TCP_NODELAY every write would be a segment of its own.
+ *
+ * Until the flush the bytes are copies, since a caller may reuse its buffer as
+ * soon as `send` returns. What is too large to wait is written at once without
+ * a copy, as `socket.write` does.
+ */
+export class WritePath {
+  readonly #socket: Socket
+  #waiting: Uint8Array[] = []
+  #waitingBytes = 0
+  #flushScheduled = false
+
+  constructor (socket: Socket) {
+    this.#socket = socket
+  }
+
+  /**
+   * Accept all bytes.
+   *
+   * @returns whether the socket can take more: if not, it will emit 'drain'
+   */
+  write (data: Uint8ArrayList): boolean {
+    if (this.#waitingBytes + data.byteLength + this.#socket.writableLength < FLUSH_BYTES) {
+      for (const bytes of data) {
+        this.#wait(copy(bytes))
+      }
+
+      this.#scheduleFlush()
+    } else {
+      this.#waiting.push(...data)
+      this.flush()
+    }
+
+    return !this.#socket.writableNeedDrain
+  }
+
+  /** Hand everything that waits to the socket in one write */
+  flush (): void {
+    const waiting = this.#waiting
+
+    if (waiting.length === 0) {
+      return
+    }
+
+    this.drop()
+
+    if (waiting.length === 1) {
+      this.#socket.write(waiting[0])
+      return
+    }
+
+    this.#socket.cork()
+
+    try {
+      for (const bytes of waiting) {
+        this.#socket.write(bytes)
+      }
+    } finally {
+      this.#socket.uncork()
+    }
+  }
+
+  /** Forget everything that waits */
+  drop (): void {
+    this.#waiting = []
+    this.#waitingBytes = 0
+  }
+
+  #wait (bytes: Uint8Array): void {
+    const last = this.#waiting.at(-1)
+
+    // neighbours in one slab leave as one buffer
+    if (last?.buffer === bytes.buffer && last.byteOffset + last.byteLength === bytes.byteOffset) {
+      this.#waiting[this.#waiting.length - 1] = new Uint8Array(last.buffer, last.byteOffset, last.byteLength + bytes.byteLength)
+    } else {
+      this.#waiting.push(bytes)
+    }
+
+    this.#waitingBytes += bytes.byteLength
+  }
+
+  #scheduleFlush (): void {
+    if (this.#flushScheduled) {
+      return
+    }
+
+    this.#flushScheduled = true
+
+    process.nextTick(() => {
+      this.#flushScheduled = false
+      this.flush()
+    })
+  }
+}
+
+let slab = new Uint8Array(0)
+let slabUsed = 0
+
+function copy (bytes: Uint8Array): Uint8Array {
+  if (slab.byteLength - slabUsed < bytes.byteLength) {
+    slab = new Uint8Array(Math.max(SLAB_BYTES, bytes.byteLength))
+    slabUsed = 0
+  }
+
+  const copied = slab.subarray(slabUsed, slabUsed + bytes.byteLength)
+  copied.set(bytes)
+  slabUsed += bytes.byteLength
+
+  return copied
+}

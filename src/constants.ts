@@ -1,0 +1,32 @@
+/**
+ * How long `close()` waits for the peer's FIN after our own was handed to the
+ * kernel, in ms.
+ *
+ * js-libp2p PR #3032 proposed 250 where `@libp2p/tcp` declares 500 and uses it
+ * nowhere. A peer that is there answers within a round trip; one that is not
+ * must not hold up whoever closes. The socket itself lingers a little longer in
+ * the background, see {@link LINGER_IDLE_TIMEOUT}.
+ */
+export const CLOSE_TIMEOUT = 250
+
+/** Close a socket that neither sends nor receives for this long, in ms: `@libp2p/tcp`'s two minutes. */
+export const INACTIVITY_TIMEOUT = 2 * 60_000
+
+/**
+ * Sends are gathered until the end of the tick, unless this many bytes are
+ * waiting: then they leave at once. One `writev` of 64 KiB is past the point
+ * where its fixed cost matters, and it is Node's default high water mark.
+ */
+export const FLUSH_BYTES = 64 * 1024
+
+/** A closed socket that still waits for the peer's FIN is destroyed after this long without input, in ms. */
+export const LINGER_IDLE_TIMEOUT = 5_000
+
+/** ... and after this long in any case, in ms. */
+export const LINGER_TIMEOUT = 30_000
+
+/** ... and the oldest makes room when more than this many wait at a time. */
+export const MAX_LINGERING = 1_000
+
+/** How long a paused listener waits before it tries its port again, if another process took it, in ms. */
+export const RELISTEN_INTERVAL = 1_000

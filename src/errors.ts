@@ -1,0 +1,46 @@
+import { AbortError, ConnectionFailedError } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
+
+/**
+ * The network refused a dial: nobody listens, the host is unknown or
+ * unreachable, the peer reset the connection before it was established.
+ *
+ * `message` has the form `connection error <host>:<port>: <Node's message>`,
+ * `cause` is the error that Node raised and `code` its code (`ECONNREFUSED`,
+ * `ENOTFOUND`, ...).
+ */
+export class TCPConnectError extends ConnectionFailedError {
+  readonly code?: string
+  readonly remoteAddr: Multiaddr
+
+  constructor (remoteAddr: Multiaddr, endpoint: string, cause: NodeJS.ErrnoException) {
+    super(`connection error ${endpoint}: ${messageOf(cause)}`)
+
+    this.remoteAddr = remoteAddr
+    this.code = cause.code
+    this.cause = cause
+  }
+}
+
+/**
+ * Where a name has several addresses and none answers, Node raises an
+ * AggregateError with an empty message: the parts say what happened.
+ */
+function messageOf (err: Error): string {
+  if (err.message === '' && err instanceof AggregateError) {
+    return err.errors.map(part => part.message).join(', ')
+  }
+
+  return err.message
+}
+
+export function withCause <E extends Error> (err: E, cause: unknown): E {
+  err.cause = cause
+
+  return err
+}
+
+/** What an operation rejects with when its signal fires: always an AbortError, with the signal's reason as the cause */
+export function abortError (signal: AbortSignal): AbortError {
+  return withCause(new AbortError(), signal.reason)
+}

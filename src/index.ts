@@ -1,0 +1,54 @@
+/**
+ * @packageDocumentation
+ *
+ * A TCP transport for [libp2p](https://libp2p.io/docs/transports-overview/)
+ * that takes the place of `@libp2p/tcp`.
+ *
+ * @example
+ *
+ * ```TypeScript
+ * import { createLibp2p } from 'libp2p'
+ * import { tcp } from 'libp2p-fast-tcp'
+ * import { multiaddr } from '@multiformats/multiaddr'
+ *
+ * const node = await createLibp2p({
+ *   transports: [
+ *     tcp()
+ *   ]
+ * })
+ *
+ * const ma = multiaddr('/ip4/123.123.123.123/tcp/1234')
+ *
+ * // dial a TCP connection, timing out after 10 seconds
+ * const connection = await node.dial(ma, {
+ *   signal: AbortSignal.timeout(10_000)
+ * })
+ *
+ * // use connection...
+ * ```
+ */
+
+import { TCP } from './tcp.ts'
+import type { TCPComponents, TCPDialEvents, TCPOptions } from './options.ts'
+import type { Transport } from '@libp2p/interface'
+
+export { CLOSE_TIMEOUT } from './constants.ts'
+export { TCPConnectError } from './errors.ts'
+export type {
+  CloseServerOnMaxConnectionsOpts,
+  TCPComponents,
+  TCPCreateListenerOptions,
+  TCPDialEvents,
+  TCPDialOptions,
+  TCPDialSocketOptions,
+  TCPMetrics,
+  TCPOptions,
+  TCPSocketOptions
+} from './options.ts'
+
+/**
+ * @throws {InvalidParametersError} on creation of the node, if a timeout is no number of milliseconds
+ */
+export function tcp (init: TCPOptions = {}): (components: TCPComponents) => Transport<TCPDialEvents> {
+  return (components: TCPComponents) => new TCP(components, init)
+}

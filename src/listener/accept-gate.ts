@@ -1,0 +1,39 @@
+import { InvalidParametersError } from '@libp2p/interface'
+import type { CloseServerOnMaxConnectionsOpts } from '../options.ts'
+
+/**
+ * Decides by the number of connections whether a listener should accept more:
+ * it shuts at `closeAbove` and opens again below `listenBelow`.
+ */
+export class AcceptGate {
+  readonly #limits?: CloseServerOnMaxConnectionsOpts
+  #isShut = false
+
+  /**
+   * @throws {InvalidParametersError} if `closeAbove` is less than `listenBelow`
+   */
+  constructor (limits?: CloseServerOnMaxConnectionsOpts) {
+    if (limits != null && limits.closeAbove < limits.listenBelow) {
+      throw new InvalidParametersError('closeAbove must be >= listenBelow')
+    }
+
+    this.#limits = limits
+  }
+
+  get isShut (): boolean {
+    return this.#isShut
+  }
+
+  /** Tell the gate how many connections there are now */
+  update (connections: number): void {
+    if (this.#limits == null) {
+      return
+    }
+
+    if (connections >= this.#limits.closeAbove) {
+      this.#isShut = true
+    } else if (connections < this.#limits.listenBelow) {
+      this.#isShut = false
+    }
+  }
+}

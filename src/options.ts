@@ -1,0 +1,214 @@
+import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Metrics, OutboundConnectionUpgradeEvents } from '@libp2p/interface'
+import type { LookupFunction } from 'node:net'
+import type { ProgressEvent } from 'progress-events'
+
+export interface CloseServerOnMaxConnectionsOpts {
+  /**
+   * The server listens again once its connection count is less than this
+   */
+  listenBelow: number
+
+  /**
+   * The server stops listening once its connection count is greater than or
+   * equal to this; must not be less than `listenBelow`
+   */
+  closeAbove: number
+
+  /**
+   * Invoked when the server could not listen again, because another process
+   * took the port while it was free. The server goes on trying: every time a
+   * connection closes, and once a second.
+   */
+  onListenError?(err: Error): void
+}
+
+/**
+ * Options for every socket, dialled or accepted
+ */
+export interface TCPSocketOptions {
+  /**
+   * Send every segment at once instead of waiting for the acknowledgement of
+   * the one before (Nagle's algorithm).
+   *
+   * @default true
+   * @see https://nodejs.org/api/net.html#socketsetnodelaynodelay
+   */
+  noDelay?: boolean
+
+  /**
+   * Let the kernel probe idle connections, so that a peer that vanished is noticed.
+   *
+   * @default true
+   * @see https://nodejs.org/api/net.html#socketsetkeepaliveenable-initialdelay
+   */
+  keepAlive?: boolean
+
+  /**
+   * How long a connection is idle before the first keep-alive probe, in ms.
+   *
+   * @default the kernel's (two hours on Linux)
+   */
+  keepAliveInitialDelay?: number
+
+  /**
+   * What to do when the peer sends FIN. `false`: finish sending what was
+   * accepted, then close. `true`: stay writable until `close()` is called.
+   *
+   * @default false
+   */
+  allowHalfOpen?: boolean
+}
+
+/**
+ * Options for dialled sockets. Everything else that `net.connect` takes is
+ * passed on to it, but for the host, port and path, which are the multiaddr's,
+ * and the signal, which is the dial's.
+ *
+ * @see https://nodejs.org/api/net.html#socketconnectoptions-connectlistener
+ */
+export interface TCPDialSocketOptions extends TCPSocketOptions {
+  /** The local address to connect from */
+  localAddress?: string
+
+  /** The local port to connect from */
+  localPort?: number
+
+  /**
+   * The address family to use for names that have both (`/dns`); `/dns4`,
+   * `/dns6`, `/ip4` and `/ip6` say it themselves.
+   *
+   * @default 0, either
+   */
+  family?: 0 | 4 | 6
+
+  /** Flags for the DNS look-up */
+  hints?: number
+
+  /** A DNS look-up function to use in place of `dns.lookup` */
+  lookup?: LookupFunction
+
+  /** Try the addresses of a name of both families in turn (RFC 8305) */
+  autoSelectFamily?: boolean
+
+  /** How long to try one address before the next one, in ms */
+  autoSelectFamilyAttemptTimeout?: number
+
+  /** Fail with a TimeoutError if the connection takes longer than this to establish, in ms */
+  timeout?: number
+}
+
+export interface TCPOptions {
+  /**
+   * Close an accepted connection that neither sends nor receives for this long, in ms.
+   *
+   * @default 120_000
+   */
+  inboundSocketInactivityTimeout?: number
+
+  /**
+   * Close a dialled connection that neither sends nor receives for this long, in ms.
+   *
+   * @default 120_000
+   */
+  outboundSocketInactivityTimeout?: number
+
+  /**
+   * Drop incoming connections while a listener has this many.
+   *
+   * @see https://nodejs.org/api/net.html#servermaxconnections
+   */
+  maxConnections?: number
+
+  /**
+   * How many connections the kernel queues until they are accepted.
+   *
+   * @default 511
+   * @see https://nodejs.org/api/net.html#serverlisten
+   */
+  backlog?: number
+
+  /**
+   * Stop listening while a listener has too many connections
+   */
+  closeServerOnMaxConnections?: CloseServerOnMaxConnectionsOpts
+
+  /**
+   * How long `close()` waits for the peer's FIN once everything that was sent
+   * and our own FIN have been handed to the kernel, in ms. Nothing is lost when
+   * it passes: the socket goes on waiting in the background.
+   *
+   * @default 250
+   */
+  closeTimeout?: number
+
+  /**
+   * Options for every dialled socket
+   */
+  dialOpts?: TCPDialSocketOptions
+
+  /**
+   * Options for every server and the sockets that it accepts
+   */
+  listenOpts?: TCPSocketOptions
+}
+
+export type TCPDialEvents =
+  OutboundConnectionUpgradeEvents |
+  ProgressEvent<'tcp:open-connection'>
+
+export interface TCPDialOptions extends DialTransportOptions<TCPDialEvents>, TCPDialSocketOptions {
+
+}
+
+export interface TCPCreateListenerOptions extends CreateListenerOptions, TCPSocketOptions {
+
+}
+
+export interface TCPComponents {
+  metrics?: Metrics
+  logger: ComponentLogger
+}
+
+export interface TCPMetrics {
+  events: CounterGroup<'error' | 'timeout' | 'connect' | 'abort'>
+  errors: CounterGroup<'outbound_to_connection' | 'outbound_upgrade'>
+}
+
+/** The options of one socket after the merge */
+export type SocketOptions = Readonly<TCPSocketOptions & Required<Pick<TCPSocketOptions, 'noDelay' | 'keepAlive' | 'allowHalfOpen'>>>
+
+/** A single dial or listener may override these */
+const SOCKET_OPTIONS: ReadonlyArray<keyof TCPDialSocketOptions> = [
+  'noDelay', 'keepAlive', 'keepAliveInitialDelay', 'allowHalfOpen', 'localAddress', 'localPort', 'family', 'hints',
+  'lookup', 'autoSelectFamily', 'autoSelectFamilyAttemptTimeout', 'timeout'
+]
+
+/** What the multiaddr, the dial and this module decide is no option, whatever a caller's object holds */
+const RESERVED = ['host', 'port', 'path', 'fd', 'signal', 'onread', 'handle', 'pauseOnConnect']
+
+/**
+ * Merge defaults, the transport's options and those of one dial or listener
+ * into a new frozen object. The callers' objects are only read; an option that
+ * is present but undefined counts as absent.
+ */
+export function mergeSocketOptions (configured: TCPDialSocketOptions = {}, specific: TCPDialSocketOptions = {}): SocketOptions {
+  const merged: Record<string, unknown> = {
+    noDelay: true,
+    keepAlive: true,
+    allowHalfOpen: false
+  }
+
+  for (const [key, value] of Object.entries(configured)) {
+    if (value !== undefined && !RESERVED.includes(key)) {
+      merged[key] = value
+    }
+  }
+
+  for (const key of SOCKET_OPTIONS) {
+    if (specific[key] !== undefined) {
+      merged[key] = specific[key]
+    }
+  }
+
+  return Object.freeze(merged) as SocketOptions
+}

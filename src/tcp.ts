@@ -1,0 +1,171 @@
+import { InvalidParametersError, serviceCapabilities, transportSymbol } from '@libp2p/interface'
+import { CustomProgressEvent } from 'progress-events'
+import { raceSignal } from 'race-signal'
+import { isSupported } from './addresses.ts'
+import { connect } from './connect.ts'
+import { LingeringSockets } from './connection/close-path.ts'
+import { OpenSockets } from './connection/open-sockets.ts'
+import { SocketConnection } from './connection/socket-connection.ts'
+import { CLOSE_TIMEOUT } from './constants.ts'
+import { abortError } from './errors.ts'
+import { TCPListener } from './listener/listener.ts'
+import { dialerMetrics } from './metrics.ts'
+import { mergeSocketOptions } from './options.ts'
+import type { SocketOptions, TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPMetrics, TCPOptions } from './options.ts'
+import type { Connection, Listener, Logger, Startable, Transport } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import type { Socket } from 'node:net'
+
+/** The longest delay that Node's timers know, in ms */
+const MAX_TIMEOUT = 2 ** 31 - 1
+
+export class TCP implements Transport<TCPDialEvents>, Startable {
+  readonly #options: Readonly<TCPOptions>
+  readonly #closeTimeout: number
+  readonly #components: TCPComponents
+  readonly #metrics?: TCPMetrics
+  readonly #log: Logger
+
+  /** Every socket of this transport, dialled and accepted */
+  readonly #sockets = new OpenSockets()
+  readonly #lingering = new LingeringSockets()
+
+  /**
+   * @throws {InvalidParametersError} if a timeout is no number of ms that Node's timers can count
+   */
+  constructor (components: TCPComponents, options: TCPOptions = {}) {
+    assertTimeout('closeTimeout', options.closeTimeout)
+    assertTimeout('inboundSocketInactivityTimeout', options.inboundSocketInactivityTimeout)
+    assertTimeout('outboundSocketInactivityTimeout', options.outboundSocketInactivityTimeout)
+
+    this.#options = Object.freeze({ ...options })
+    this.#closeTimeout = options.closeTimeout ?? CLOSE_TIMEOUT
+    this.#components = components
+    this.#metrics = dialerMetrics(components.metrics)
+    this.#log = components.logger.forComponent('libp2p:tcp')
+  }
+
+  readonly [transportSymbol] = true
+
+  readonly [Symbol.toStringTag] = '@libp2p/tcp'
+
+  readonly [serviceCapabilities]: string[] = [
+    '@libp2p/transport'
+  ]
+
+  start (): void {
+
+  }
+
+  /**
+   * Wait for every socket to close, dialled or accepted, lingering ones
+   * included; those that are still open after `closeTimeout` ms are destroyed.
+   */
+  async stop (): Promise<void> {
+    await this.#sockets.closed(this.#closeTimeout)
+  }
+
+  /**
+   * @throws {AbortError} if the signal fires before the connection is upgraded
+   * @throws {TCPConnectError} if the network refuses
+   * @throws {Error} the upgrader's error if the upgrade fails
+   */
+  async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
+    const socketOptions = mergeSocketOptions(this.#options.dialOpts, options)
+
+    if (options.signal.aborted) {
+      throw abortError(options.signal)
+    }
+
+    options.onProgress?.(new CustomProgressEvent('tcp:open-connection'))
+
+    const socket = await connect(ma, socketOptions, {
+      signal: options.signal,
+      log: this.#log,
+      metrics: this.#metrics?.events
+    })
+
+    this.#sockets.add(socket)
+
+    return this.#upgrade(this.#toConnection(socket, ma, socketOptions), options)
+  }
+
+  #toConnection (socket: Socket, remoteAddr: Multiaddr, socketOptions: SocketOptions): SocketConnection {
+    try {
+      return new SocketConnection({
+        socket,
+        remoteAddr,
+        direction: 'outbound',
+        inactivityTimeout: this.#options.outboundSocketInactivityTimeout,
+        closeTimeout: this.#closeTimeout,
+        allowHalfOpen: socketOptions.allowHalfOpen,
+        lingering: this.#lingering,
+        metrics: this.#metrics?.events,
+        log: this.#log.newScope('connection')
+      })
+    } catch (err: any) {
+      this.#metrics?.errors.increment({ outbound_to_connection: true })
+      socket.destroy(err)
+      throw err
+    }
+  }
+
+  async #upgrade (maConn: SocketConnection, options: TCPDialOptions): Promise<Connection> {
+    const { signal, upgrader } = options
+
+    try {
+      this.#log('new outbound connection %a', maConn.remoteAddr)
+
+      // not every await of the upgrade looks at the signal
+      return await raceSignal(upgrader.upgradeOutbound(maConn, options), signal, {
+        translateError: () => abortError(signal)
+      })
+    } catch (err: any) {
+      this.#metrics?.errors.increment({ outbound_upgrade: true })
+      this.#log.error('error upgrading outbound connection - %e', err)
+      maConn.abort(err)
+      throw err
+    }
+  }
+
+  /**
+   * @throws {InvalidParametersError} if `closeServerOnMaxConnections` contradicts itself
+   */
+  createListener (options: TCPCreateListenerOptions): Listener {
+    const { backlog, closeServerOnMaxConnections, inboundSocketInactivityTimeout, listenOpts, maxConnections } = this.#options
+
+    return new TCPListener({
+      upgrader: options.upgrader,
+      socketOptions: mergeSocketOptions(listenOpts, options),
+      inactivityTimeout: inboundSocketInactivityTimeout,
+      maxConnections,
+      backlog,
+      closeServerOnMaxConnections,
+      closeTimeout: this.#closeTimeout,
+      lingering: this.#lingering,
+      onSocket: socket => { this.#sockets.add(socket) },
+      metrics: this.#components.metrics,
+      logger: this.#components.logger
+    })
+  }
+
+  /**
+   * Takes a list of `Multiaddr`s and returns only TCP and unix socket addresses
+   */
+  listenFilter (multiaddrs: Multiaddr[]): Multiaddr[] {
+    return multiaddrs.filter(isSupported)
+  }
+
+  /**
+   * Filter check for all Multiaddrs that this transport can dial
+   */
+  dialFilter (multiaddrs: Multiaddr[]): Multiaddr[] {
+    return this.listenFilter(multiaddrs)
+  }
+}
+
+function assertTimeout (name: keyof TCPOptions, ms?: number): void {
+  if (ms != null && !(ms >= 0 && ms <= MAX_TIMEOUT)) {
+    throw new InvalidParametersError(`${name} must be a number of milliseconds from 0 to ${MAX_TIMEOUT}, not ${ms}`)
+  }
+}
