@@ -1,0 +1,98 @@
+import type { ChildProcess } from 'node:child_process'
+
+/**
+ * How the delay is made, best first:
+ *
+ * - `netem`: two network namespaces, a veth pair, `tc netem`
+ * - `relay`: two network namespaces joined by a process that relays the packets
+ * late; real kernel TCP at both ends
+ * - `proxy`: a delaying TCP proxy; no root needed, hides the trip of the SYN
+ * - `loopback`: no delay
+ */
+export type LinkKind = 'netem' | 'relay' | 'proxy' | 'loopback'
+
+export type LinkEnd = 'listener' | 'dialler'
+
+export interface LinkShape {
+  /**
+   * One-way delay in milliseconds.
+   */
+  delay: number
+
+  /**
+   * Milliseconds that a packet (proxy: a chunk) may be later than that.
+   */
+  jitter?: number
+
+  /**
+   * The share of packets that is lost, 0 to 1. Not with a proxy.
+   */
+  loss?: number
+
+  /**
+   * Bits per second, each way.
+   */
+  rate?: number
+}
+
+export interface Address {
+  host: string
+  port: number
+}
+
+/**
+ * Two ends and what lies between them, before the round trip is known.
+ */
+export interface LinkParts {
+  kind: LinkKind
+
+  /**
+   * What lies between the ends, in words for a report.
+   */
+  title: string
+
+  /**
+   * Round trips that a dial over a real link takes and over this one does not.
+   */
+  hiddenRoundTrips: number
+
+  /**
+   * The host to listen on at the listener's end.
+   */
+  listenHost: string
+
+  /**
+   * What to dial at the dialler's end to reach this port at the listener's.
+   */
+  dialAddress(port: number): Promise<Address>
+
+  /**
+   * The command line that runs this command line at one end.
+   */
+  commandAt(end: LinkEnd, command: string[]): string[]
+
+  /**
+   * Removes all that the link is made of.
+   */
+  close(): Promise<void>
+}
+
+export interface Link extends LinkParts {
+  shape: LinkShape
+
+  /**
+   * The measured round trip in milliseconds.
+   */
+  roundTrip: number
+
+  /**
+   * Why the better kinds were passed over, empty when the first one worked.
+   */
+  passedOver: Array<{ kind: LinkKind, reason: string }>
+
+  /**
+   * Runs a Node script at one end, with an IPC channel. It must exit when the
+   * channel closes, so that it never outlives us; `close` ends it too.
+   */
+  run(end: LinkEnd, script: string, args?: string[]): ChildProcess
+}

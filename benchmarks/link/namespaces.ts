@@ -1,0 +1,98 @@
+import { readFileSync, readdirSync } from 'node:fs'
+import { exec, tryExec } from './exec.ts'
+
+const PREFIX = 'fasttcp'
+const OWNED_NAME = new RegExp(`\\b${PREFIX}(\\d+)[ab]\\b`)
+
+/**
+ * Names for a namespace, and the device in it, at each end. They carry the id of
+ * the process that owns them, so that a later one can tell that they are stale.
+ * An interface name has at most 15 characters.
+ */
+export function endNames (pid: number): { listener: string, dialler: string } {
+  return {
+    listener: `${PREFIX}${pid}a`,
+    dialler: `${PREFIX}${pid}b`
+  }
+}
+
+/**
+ * The id of the process that owns what has this name (or command line).
+ */
+export function ownerOf (name: string): number | undefined {
+  const match = OWNED_NAME.exec(name)
+
+  return match == null ? undefined : Number(match[1])
+}
+
+export function addNamespace (name: string): void {
+  exec('ip', 'netns', 'add', name)
+  exec('ip', '-n', name, 'link', 'set', 'lo', 'up')
+}
+
+/**
+ * Puts a device into a namespace and gives it its address.
+ */
+export function addDevice (namespace: string, device: string, address: string): void {
+  exec('ip', 'link', 'set', device, 'netns', namespace)
+  exec('ip', '-n', namespace, 'addr', 'add', address, 'dev', device)
+  exec('ip', '-n', namespace, 'link', 'set', device, 'up')
+}
+
+/**
+ * Ends what runs in a namespace and removes it with the devices in it.
+ */
+export function removeNamespace (name: string): void {
+  tryExec('ip', 'netns', 'pids', name)
+    .split('\n')
+    .filter(line => line !== '')
+    .forEach(pid => { kill(Number(pid)) })
+  tryExec('ip', 'netns', 'del', name)
+}
+
+/**
+ * Removes the namespaces and helper processes of owners that were killed before
+ * they could do it.
+ */
+export function removeStale (): void {
+  tryExec('ip', 'netns', 'list')
+    .split('\n')
+    .map(line => line.split(' ')[0])
+    .filter(name => isStale(name))
+    .forEach(name => { removeNamespace(name) })
+
+  // a TUN device goes with the process that holds it open
+  numericDirectories('/proc')
+    .filter(pid => {
+      const command = commandLine(pid)
+      return command.startsWith('socat') && isStale(command)
+    })
+    .forEach(pid => { kill(pid) })
+}
+
+function isStale (name: string): boolean {
+  const owner = ownerOf(name)
+
+  // the id may have gone to another program since
+  return owner != null && !commandLine(owner).includes('keeper')
+}
+
+function numericDirectories (directory: string): number[] {
+  return readdirSync(directory).map(Number).filter(Number.isInteger)
+}
+
+function commandLine (pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+  } catch {
+    return ''
+  }
+}
+
+function kill (pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // it has ended by itself
+  }
+}

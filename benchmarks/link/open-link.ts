@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { scriptPath } from '../script-path.ts'
+import { median } from '../statistics.ts'
+import { namespaceLink } from './namespace-link.ts'
+import { loopbackLink, proxyLink } from './proxy-link.ts'
+import type { Link, LinkKind, LinkParts, LinkShape } from './link.ts'
+import type { ProbeReply, ProbeRequest } from './probe.ts'
+import type { ChildProcess } from 'node:child_process'
+
+export const LINK_KINDS: LinkKind[] = ['netem', 'relay', 'proxy', 'loopback']
+
+const PROBES = 9
+const EXIT_TIMEOUT = 3_000
+
+/**
+ * Opens a link and measures its round trip.
+ *
+ * @param shape - what the link is to do to packets
+ * @param kind - by default the best one that works on this machine: loopback
+ * where no delay is asked for
+ */
+export async function openLink (shape: LinkShape, kind?: LinkKind): Promise<Link> {
+  const passedOver: Link['passedOver'] = []
+
+  for (const candidate of candidates(shape, kind)) {
+    try {
+      return await measured(await makeLink(candidate, shape), shape, passedOver)
+    } catch (err: any) {
+      passedOver.push({ kind: candidate, reason: err.message })
+    }
+  }
+
+  throw new Error(`No link: ${passedOver.map(({ kind, reason }) => `${kind}: ${reason}`).join('; ')}`)
+}
+
+function candidates (shape: LinkShape, kind?: LinkKind): LinkKind[] {
+  if (kind != null) {
+    return [kind]
+  }
+
+  return shape.delay === 0 ? ['loopback'] : ['netem', 'relay', 'proxy']
+}
+
+async function makeLink (kind: LinkKind, shape: LinkShape): Promise<LinkParts> {
+  if (kind === 'loopback') {
+    return loopbackLink()
+  }
+
+  return kind === 'proxy' ? proxyLink(shape) : namespaceLink(kind, shape)
+}
+
+async function measured (parts: LinkParts, shape: LinkShape, passedOver: Link['passedOver']): Promise<Link> {
+  const children = new Set<ChildProcess>()
+
+  const link: Link = {
+    ...parts,
+    shape,
+    passedOver,
+    roundTrip: NaN,
+    run (end, script, args = []) {
+      const [file, ...rest] = parts.commandAt(end, [process.execPath, script, ...args])
+      const child = spawn(file, rest, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
+      children.add(child)
+      child.once('exit', () => children.delete(child))
+
+      return child
+    },
+    async close () {
+      await Promise.all([...children].map(endProcess))
+      await parts.close()
+    }
+  }
+
+  try {
+    link.roundTrip = median(await probe(link))
+  } catch (err) {
+    await link.close()
+    throw err
+  }
+
+  return link
+}
+
+async function probe (link: Link): Promise<number[]> {
+  const script = scriptPath(import.meta.url, 'probe')
+  const listener = link.run('listener', script)
+  const dialler = link.run('dialler', script)
+
+  try {
+    const listening = await ask(listener, { type: 'listen', host: link.listenHost })
+
+    if (listening.type !== 'listening') {
+      throw new Error('The probe did not listen')
+    }
+
+    const reply = await ask(dialler, {
+      type: link.hiddenRoundTrips > 0 ? 'echo' : 'connect',
+      address: await link.dialAddress(listening.port),
+      runs: PROBES
+    })
+
+    return reply.type === 'samples' ? reply.samples : []
+  } finally {
+    await Promise.all([endProcess(listener), endProcess(dialler)])
+  }
+}
+
+async function ask (child: ChildProcess, request: ProbeRequest): Promise<ProbeReply> {
+  child.send(request)
+
+  return Promise.race([
+    once(child, 'message').then(([reply]): ProbeReply => reply),
+    once(child, 'exit').then(([code]): never => { throw new Error(`A probe ended with code ${code}`) })
+  ])
+}
+
+/**
+ * A script that we run ends when its channel closes; one that hangs is killed.
+ */
+async function endProcess (child: ChildProcess): Promise<void> {
+  if (child.exitCode != null || child.signalCode != null) {
+    return
+  }
+
+  const exited = once(child, 'exit')
+  const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_TIMEOUT)
+
+  if (child.connected) {
+    child.disconnect()
+  }
+
+  await exited
+  clearTimeout(timer)
+}

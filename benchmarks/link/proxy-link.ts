@@ -1,0 +1,48 @@
+import { delayProxy } from './delay-proxy.ts'
+import type { DelayProxy } from './delay-proxy.ts'
+import type { LinkParts, LinkShape } from './link.ts'
+
+const HOST = '127.0.0.1'
+
+/**
+ * A link over loopback with a delaying TCP proxy for each port that is dialled.
+ */
+export function proxyLink (shape: LinkShape): LinkParts {
+  if (shape.loss != null) {
+    throw new Error('A TCP proxy cannot lose packets')
+  }
+
+  const proxies = new Map<number, Promise<DelayProxy>>()
+
+  return {
+    kind: 'proxy',
+    title: 'loopback through a delaying TCP proxy',
+    hiddenRoundTrips: 1,
+    listenHost: HOST,
+    async dialAddress (port) {
+      const proxy = proxies.get(port) ?? delayProxy({ ...shape, target: { host: HOST, port } })
+      proxies.set(port, proxy)
+
+      return proxy
+    },
+    commandAt: (end, command) => command,
+    async close () {
+      await Promise.all([...proxies.values()].map(async proxy => (await proxy).close()))
+    }
+  }
+}
+
+/**
+ * Loopback as it is.
+ */
+export function loopbackLink (): LinkParts {
+  return {
+    kind: 'loopback',
+    title: 'loopback',
+    hiddenRoundTrips: 0,
+    listenHost: HOST,
+    dialAddress: async port => ({ host: HOST, port }),
+    commandAt: (end, command) => command,
+    close: async () => {}
+  }
+}

@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process'
+import dgram from 'node:dgram'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { DelayLine } from './delay-line.ts'
+import { exec } from './exec.ts'
+import { addDevice, addNamespace } from './namespaces.ts'
+import type { LinkShape } from './link.ts'
+import type { ChildProcess } from 'node:child_process'
+
+export interface Relay {
+  close(): Promise<void>
+}
+
+interface RelayEnd {
+  socket: dgram.Socket
+  port: number
+  tun: ChildProcess
+}
+
+const TUN_TIMEOUT = 5_000
+
+/**
+ * Joins two new namespaces by a TUN device in each. A TUN device is a descriptor
+ * that reads and writes IP packets: socat turns them into UDP datagrams for this
+ * process, which passes them on late. The kernel's own TCP runs at both ends.
+ */
+export async function startRelay (names: { listener: string, dialler: string }, addresses: { listener: string, dialler: string }, shape: LinkShape): Promise<Relay> {
+  const started: RelayEnd[] = []
+
+  async function close (): Promise<void> {
+    await Promise.all(started.map(async ({ socket, tun }) => {
+      socket.close()
+
+      // false where it never started or has ended
+      if (tun.exitCode == null && tun.kill('SIGKILL')) {
+        await once(tun, 'exit')
+      }
+    }))
+  }
+
+  try {
+    exec('socat', '-V')
+    addNamespace(names.listener)
+    addNamespace(names.dialler)
+
+    for (const end of ['listener', 'dialler'] as const) {
+      started.push(await startEnd(names[end]))
+      await appears(names[end])
+      // the descriptor that socat holds survives the move
+      addDevice(names[end], names[end], addresses[end])
+    }
+
+    const [listener, dialler] = started
+    relay(listener, dialler, shape)
+    relay(dialler, listener, shape)
+  } catch (err) {
+    await close()
+    throw err
+  }
+
+  return { close }
+}
+
+async function startEnd (device: string): Promise<RelayEnd> {
+  const socket = dgram.createSocket({ type: 'udp4', recvBufferSize: 4 * 1024 * 1024 })
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  const port = await freePort()
+
+  const tun = spawn('socat', [
+    `TUN,tun-name=${device},iff-no-pi`,
+    `UDP4:127.0.0.1:${socket.address().port},bind=127.0.0.1:${port}`
+  ], { stdio: 'ignore' })
+
+  // when it cannot start, its device never appears
+  tun.on('error', () => {})
+  // packets sent before socat listens are refused
+  socket.on('error', () => {})
+
+  return { socket, port, tun }
+}
+
+function relay (from: RelayEnd, to: RelayEnd, shape: LinkShape): void {
+  const line = new DelayLine<Buffer>({
+    ...shape,
+    deliver: packet => { to.socket.send(packet, to.port, '127.0.0.1') }
+  })
+
+  from.socket.on('message', packet => {
+    if (shape.loss == null || Math.random() >= shape.loss) {
+      line.push(packet, packet.byteLength)
+    }
+  })
+  to.socket.once('close', () => { line.clear() })
+}
+
+async function appears (device: string): Promise<void> {
+  const until = performance.now() + TUN_TIMEOUT
+
+  while (!existsSync(`/sys/class/net/${device}`)) {
+    if (performance.now() > until) {
+      throw new Error(`socat made no TUN device within ${TUN_TIMEOUT} ms`)
+    }
+
+    await wait(10)
+  }
+}
+
+/**
+ * socat has to be told its own port: packets may be for it before one is from it
+ */
+async function freePort (): Promise<number> {
+  const socket = dgram.createSocket('udp4')
+  socket.bind(0, '127.0.0.1')
+  await once(socket, 'listening')
+  const { port } = socket.address()
+  socket.close()
+
+  return port
+}

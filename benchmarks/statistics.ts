@@ -1,0 +1,65 @@
+export interface Summary {
+  count: number
+  min: number
+  max: number
+  median: number
+  average: number
+
+  /**
+   * The 10th percentile.
+   */
+  p10: number
+
+  /**
+   * The 90th percentile.
+   */
+  p90: number
+}
+
+export function summarise (samples: number[]): Summary {
+  return {
+    count: samples.length,
+    min: percentile(samples, 0),
+    max: percentile(samples, 100),
+    median: median(samples),
+    average: average(samples),
+    p10: percentile(samples, 10),
+    p90: percentile(samples, 90)
+  }
+}
+
+export function average (samples: number[]): number {
+  return samples.reduce((sum, sample) => sum + sample, 0) / samples.length
+}
+
+export function median (samples: number[]): number {
+  return percentile(samples, 50)
+}
+
+/**
+ * Interpolates between the two samples that lie around the percentile. NaN of no
+ * samples.
+ *
+ * @param samples - in any order
+ * @param percent - 0 to 100
+ */
+export function percentile (samples: number[], percent: number): number {
+  if (samples.length === 0) {
+    return NaN
+  }
+
+  const sorted = samples.toSorted((a, b) => a - b)
+  const position = (sorted.length - 1) * percent / 100
+  const below = Math.floor(position)
+  const above = Math.ceil(position)
+
+  return sorted[below] + (sorted[above] - sorted[below]) * (position - below)
+}
+
+/**
+ * True where the spreads (p10 to p90) of two summaries overlap: a difference of
+ * their medians may be noise.
+ */
+export function overlaps (a: Summary, b: Summary): boolean {
+  return a.p10 <= b.p90 && b.p10 <= a.p90
+}

@@ -1,0 +1,146 @@
+import { execFileSync, fork, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { endNames, ownerOf } from '../../../benchmarks/link/namespaces.ts'
+import { netemArguments } from '../../../benchmarks/link/netem.ts'
+import { openLink } from '../../../benchmarks/link/open-link.ts'
+import { scriptPath } from '../../../benchmarks/script-path.ts'
+
+const canRelay = process.getuid?.() === 0 &&
+  existsSync('/dev/net/tun') &&
+  spawnSync('socat', ['-V']).error == null &&
+  spawnSync('ip', ['netns', 'list']).status === 0
+
+/**
+ * What a link is made of, as the system lists it
+ */
+function leftOvers (keeper: number): string[] {
+  const names = Object.values(endNames(keeper))
+  const namespaces = existsSync('/run/netns') ? readdirSync('/run/netns') : []
+  const devices = readdirSync('/sys/class/net')
+  const commands = readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(commandLine)
+
+  return [...namespaces, ...devices, ...commands].filter(entry => names.some(name => entry.includes(name)))
+}
+
+function commandLine (pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function keeperOf (parent: number): number {
+  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ')
+
+  return Number(children.find(pid => commandLine(pid).includes('keeper')))
+}
+
+describe('benchmarks: link', () => {
+  it('measures the round trip of a proxy and says which trip it hides', async () => {
+    const link = await openLink({ delay: 10 }, 'proxy')
+    await link.close()
+
+    expect(link.kind).to.equal('proxy')
+    expect(link.hiddenRoundTrips).to.equal(1)
+    expect(link.roundTrip).to.be.within(19, 60)
+  })
+
+  it('is loopback where no delay is asked for', async () => {
+    const link = await openLink({ delay: 0 })
+    await link.close()
+
+    expect(link.kind).to.equal('loopback')
+    expect(link.roundTrip).to.be.below(20)
+  })
+
+  it('says why a kind does not work', async () => {
+    await expect(openLink({ delay: 1, loss: 0.1 }, 'proxy')).to.eventually.be.rejectedWith('proxy: A TCP proxy cannot lose packets')
+  })
+
+  it('ends the processes that it ran', async () => {
+    const link = await openLink({ delay: 0 })
+    const child = link.run('dialler', scriptPath(import.meta.url, '../../../benchmarks/link/probe'))
+    await pEvent(child, 'spawn')
+    await link.close()
+
+    expect(child.exitCode).to.equal(0)
+  })
+
+  it('tells netem its shape', () => {
+    expect(netemArguments({ delay: 40, jitter: 5, loss: 0.01, rate: 1e6 }).join(' '))
+      .to.equal('limit 100000 delay 40ms 5ms loss 1% rate 1000000bit')
+  })
+
+  it('names namespaces after their owner', () => {
+    expect(ownerOf(endNames(4194304).dialler)).to.equal(4194304)
+    expect(endNames(4194304).dialler).to.have.length.below(16)
+    expect(ownerOf('somebody-else')).to.be.undefined()
+  })
+
+  describe('between network namespaces (needs root and socat)', () => {
+    before(function () {
+      if (!canRelay) {
+        this.skip()
+      }
+    })
+
+    it('delays packets both ways and leaves nothing behind', async () => {
+      const link = await openLink({ delay: 20 }, 'relay')
+      const keeper = keeperOf(process.pid)
+
+      expect(link.roundTrip).to.be.within(39, 90)
+      expect(leftOvers(keeper)).to.not.be.empty()
+
+      await link.close()
+      expect(leftOvers(keeper)).to.be.empty()
+    })
+
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
+      it(`leaves nothing behind after ${signal}`, async () => {
+        const holder = fork(scriptPath(import.meta.url, 'fixtures/hold-link'), ['relay'])
+        await pEvent(holder, 'message')
+        const keeper = keeperOf(holder.pid ?? NaN)
+        expect(leftOvers(keeper)).to.not.be.empty()
+
+        holder.kill(signal)
+        await pEvent(holder, 'exit')
+
+        // a zombie has no command line
+        while (commandLine(`${keeper}`) !== '') {
+          await wait(20)
+        }
+
+        expect(leftOvers(keeper)).to.be.empty()
+      })
+    }
+
+    it('removes what a keeper that was killed has left', async () => {
+      const holder = fork(scriptPath(import.meta.url, 'fixtures/hold-link'), ['relay'])
+      await pEvent(holder, 'message')
+      const keeper = keeperOf(holder.pid ?? NaN)
+      process.kill(keeper, 'SIGKILL')
+      holder.kill('SIGKILL')
+      await pEvent(holder, 'exit')
+      expect(leftOvers(keeper)).to.not.be.empty()
+
+      const link = await openLink({ delay: 1 }, 'relay')
+      await link.close()
+      expect(leftOvers(keeper)).to.be.empty()
+    })
+
+    it('names the reason where the kernel lacks netem', async function () {
+      const error = await openLink({ delay: 1 }, 'netem').then(async link => link.close(), (err: Error) => err)
+
+      if (error == null) {
+        return this.skip()
+      }
+
+      expect(error.message).to.include('netem: tc')
+      expect(execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' })).to.not.include(endNames(process.pid).listener)
+    })
+  })
+})

@@ -1,0 +1,34 @@
+import { expect } from 'aegir/chai'
+import { overlaps, percentile, summarise } from '../../../benchmarks/statistics.ts'
+
+describe('benchmarks: statistics', () => {
+  it('sums up samples in any order', () => {
+    expect(summarise([5, 1, 4, 2, 3])).to.deep.equal({ count: 5, min: 1, max: 5, median: 3, average: 3, p10: 1.4, p90: 4.6 })
+  })
+
+  it('does not reorder what it is given', () => {
+    const samples = [3, 1, 2]
+    summarise(samples)
+
+    expect(samples).to.deep.equal([3, 1, 2])
+  })
+
+  it('takes the middle of an even number of samples', () => {
+    expect(percentile([1, 2, 3, 10], 50)).to.equal(2.5)
+  })
+
+  it('takes one sample for every percentile', () => {
+    expect([0, 10, 50, 90, 100].map(percent => percentile([7], percent))).to.deep.equal([7, 7, 7, 7, 7])
+  })
+
+  it('has no number for no samples', () => {
+    expect(percentile([], 50)).to.be.NaN()
+  })
+
+  it('tells spreads apart', () => {
+    const slow = summarise([100, 101, 102])
+
+    expect(overlaps(slow, summarise([101, 102, 103]))).to.be.true()
+    expect(overlaps(slow, summarise([103, 104, 105]))).to.be.false()
+  })
+})
