@@ -3,7 +3,7 @@ import type { CounterGroup, MetricGroup, Metrics } from '@libp2p/interface'
 
 /*
  * Names, labels and help texts are those of `@libp2p/tcp`, so that dashboards
- * go on working.
+ * go on working; what they do not have is marked in options.ts.
  */
 
 export interface ListenerMetrics {
@@ -25,6 +25,10 @@ export function dialerMetrics (metrics?: Metrics): TCPMetrics | undefined {
     errors: metrics.registerCounterGroup('libp2p_tcp_dialer_errors_total', {
       label: 'event',
       help: 'Total count of TCP dialer events by type'
+    }),
+    optimistic: metrics.registerCounterGroup('libp2p_tcp_optimistic_dials_total', {
+      label: 'outcome',
+      help: 'Total count of TCP dials that negotiated the encrypter optimistically by outcome'
     })
   }
 }

@@ -142,6 +142,16 @@ export interface TCPOptions {
   closeTimeout?: number
 
   /**
+   * Save a round trip on every dial: send the first message of the security
+   * handshake together with the proposal of the encrypter, instead of waiting
+   * for the answer to the proposal. A peer that refuses is dialled once more
+   * and negotiated with in full.
+   *
+   * @default true
+   */
+  optimistic?: boolean
+
+  /**
    * Options for every dialled socket
    */
   dialOpts?: TCPDialSocketOptions
@@ -154,7 +164,9 @@ export interface TCPOptions {
 
 export type TCPDialEvents =
   OutboundConnectionUpgradeEvents |
-  ProgressEvent<'tcp:open-connection'>
+  ProgressEvent<'tcp:open-connection'> |
+  /** The peer refused to negotiate optimistically and is dialled again */
+  ProgressEvent<'tcp:redial'>
 
 export interface TCPDialOptions extends DialTransportOptions<TCPDialEvents>, TCPDialSocketOptions {
 
@@ -172,6 +184,9 @@ export interface TCPComponents {
 export interface TCPMetrics {
   events: CounterGroup<'error' | 'timeout' | 'connect' | 'abort'>
   errors: CounterGroup<'outbound_to_connection' | 'outbound_upgrade'>
+
+  /** How optimistic dials went; not in `@libp2p/tcp` */
+  optimistic: CounterGroup<'accepted' | 'refused' | 'redialled'>
 }
 
 /** The options of one socket after the merge */

@@ -10,9 +10,11 @@ import { CLOSE_TIMEOUT } from './constants.ts'
 import { abortError } from './errors.ts'
 import { TCPListener } from './listener/listener.ts'
 import { dialerMetrics } from './metrics.ts'
+import { OptimisticNegotiation } from './negotiation/connection.ts'
+import { Refusals } from './negotiation/refusals.ts'
 import { mergeSocketOptions } from './options.ts'
 import type { SocketOptions, TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPMetrics, TCPOptions } from './options.ts'
-import type { Connection, Listener, Logger, Startable, Transport } from '@libp2p/interface'
+import type { Connection, Listener, Logger, Startable, Transport, UpgraderOptions } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
@@ -29,6 +31,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
   /** Every socket of this transport, dialled and accepted */
   readonly #sockets = new OpenSockets()
   readonly #lingering = new LingeringSockets()
+  readonly #refusals = new Refusals()
 
   /**
    * @throws {InvalidParametersError} if a timeout is no number of ms that Node's timers can count
@@ -72,7 +75,33 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
     const socketOptions = mergeSocketOptions(this.#options.dialOpts, options)
+    const negotiation = this.#isOptimistic(ma, options) ? new OptimisticNegotiation() : undefined
 
+    try {
+      return await this.#dialOnce(ma, socketOptions, options, negotiation)
+    } catch (err: any) {
+      // the verdict of the wire: the upgrader's errors do not tell why it failed
+      if (negotiation?.state !== 'refused' || options.signal.aborted) {
+        throw err
+      }
+
+      this.#log('%a refused %s, dialling again to negotiate in full - %e', ma, negotiation.protocol, err)
+      this.#refusals.add(ma.toString())
+      this.#metrics?.optimistic.increment({ redialled: true })
+      options.onProgress?.(new CustomProgressEvent('tcp:redial'))
+
+      return this.#dialOnce(ma, socketOptions, options)
+    }
+  }
+
+  #isOptimistic (ma: Multiaddr, options: TCPDialOptions): boolean {
+    return this.#options.optimistic !== false &&
+      // then it is the other end that proposes
+      (options as UpgraderOptions).initiator !== false &&
+      !this.#refusals.has(ma.toString())
+  }
+
+  async #dialOnce (ma: Multiaddr, socketOptions: SocketOptions, options: TCPDialOptions, filter?: OptimisticNegotiation): Promise<Connection> {
     if (options.signal.aborted) {
       throw abortError(options.signal)
     }
@@ -87,10 +116,18 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
 
     this.#sockets.add(socket)
 
-    return this.#upgrade(this.#toConnection(socket, ma, socketOptions), options)
+    try {
+      return await this.#upgrade(this.#toConnection(socket, ma, socketOptions, filter), options)
+    } finally {
+      if (filter?.state === 'verified') {
+        this.#metrics?.optimistic.increment({ accepted: true })
+      } else if (filter?.state === 'refused') {
+        this.#metrics?.optimistic.increment({ refused: true })
+      }
+    }
   }
 
-  #toConnection (socket: Socket, remoteAddr: Multiaddr, socketOptions: SocketOptions): SocketConnection {
+  #toConnection (socket: Socket, remoteAddr: Multiaddr, socketOptions: SocketOptions, filter?: OptimisticNegotiation): SocketConnection {
     try {
       return new SocketConnection({
         socket,
@@ -100,6 +137,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
         closeTimeout: this.#closeTimeout,
         allowHalfOpen: socketOptions.allowHalfOpen,
         lingering: this.#lingering,
+        filter,
         metrics: this.#metrics?.events,
         log: this.#log.newScope('connection')
       })

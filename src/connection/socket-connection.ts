@@ -7,6 +7,7 @@ import { finish } from './close-path.ts'
 import { onInactivity } from './timers.ts'
 import { WritePath } from './write-path.ts'
 import type { LingeringSockets } from './close-path.ts'
+import type { WireFilter } from './wire-filter.ts'
 import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
 import type { AbstractMultiaddrConnectionInit, SendResult } from '@libp2p/utils'
 import type { Socket } from 'node:net'
@@ -24,6 +25,9 @@ export interface SocketConnectionInit extends AbstractMultiaddrConnectionInit {
 
   /** Takes the socket where the peer has not sent FIN when `close()` is done */
   lingering: LingeringSockets
+
+  /** Stands between the connection and the socket at first */
+  filter?: WireFilter
 }
 
 /** The peer closed its end before ours was done, or its host is gone: nothing wrong at this end */
@@ -38,6 +42,8 @@ export class SocketConnection extends AbstractMultiaddrConnection {
   readonly #lingering: LingeringSockets
   readonly #closeTimeout: number
   readonly #allowHalfOpen: boolean
+
+  #filter?: WireFilter
 
   /** Which side closed first */
   #closedBy?: 'local' | 'remote'
@@ -57,6 +63,7 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     this.#lingering = init.lingering
     this.#closeTimeout = init.closeTimeout
     this.#allowHalfOpen = init.allowHalfOpen
+    this.#filter = init.filter
 
     this.#socket.on('data', this.#onData)
     this.#socket.on('drain', () => { this.safeDispatchEvent('drain') })
@@ -74,6 +81,13 @@ export class SocketConnection extends AbstractMultiaddrConnection {
   }
 
   sendData (data: Uint8ArrayList): SendResult {
+    const answer = this.#filter?.sending(data)
+
+    if (answer != null) {
+      // not before `send` has returned
+      queueMicrotask(() => { this.onData(answer) })
+    }
+
     return {
       sentBytes: data.byteLength,
       canSendMore: this.#writes.write(data)
@@ -202,14 +216,39 @@ export class SocketConnection extends AbstractMultiaddrConnection {
   }
 
   readonly #onData = (data: Uint8Array): void => {
-    this.onData(data)
+    if (this.#filter == null) {
+      this.onData(data)
+    } else {
+      this.#filtered(filter => {
+        this.onData(filter.received(data))
+      })
+    }
+  }
+
+  /** @returns whether the connection lives on */
+  #filtered (use: (filter: WireFilter) => void): boolean {
+    const filter = this.#filter
+
+    if (filter == null) {
+      return true
+    }
+
+    try {
+      use(filter)
+      this.#filter = filter.done ? undefined : filter
+      return true
+    } catch (err: any) {
+      this.#filter = undefined
+      this.abort(err)
+      return false
+    }
   }
 
   /** The peer sent FIN: what was accepted still goes out, then we close too */
   #onEnd (): void {
     this.log('tcp end %a', this.remoteAddr)
 
-    if (this.status !== 'open') {
+    if (this.status !== 'open' || !this.#filtered(filter => { filter.ended() })) {
       return
     }
 
@@ -237,8 +276,10 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     }
 
     if (err.code != null && RESET_CODES.includes(err.code)) {
-      this.#writes.drop()
-      this.onRemoteReset()
+      if (this.#filtered(filter => { filter.ended() })) {
+        this.#writes.drop()
+        this.onRemoteReset()
+      }
     } else {
       this.abort(err)
     }

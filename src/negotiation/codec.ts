@@ -1,0 +1,57 @@
+import * as varint from 'uint8-varint'
+import { concat } from 'uint8arrays/concat'
+import { equals } from 'uint8arrays/equals'
+import { fromString } from 'uint8arrays/from-string'
+import { toString } from 'uint8arrays/to-string'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+/**
+ * What both sides of a negotiation send first.
+ *
+ * @see https://github.com/multiformats/multistream-select
+ */
+const HEADER = '/multistream/1.0.0'
+
+const HEADER_MESSAGE = encodeMessage(HEADER)
+
+/** multistream-select's own limit for one message, newline included, in bytes */
+const MAX_MESSAGE_BYTES = 1024
+
+/** Messages of multistream-select that are no names of protocols */
+const RESERVED = ['', 'na', 'ls', HEADER]
+
+/**
+ * A header and one proposal as an initiator sends them. The responder's reply,
+ * if it speaks the protocol, is byte for byte the same.
+ */
+export function encodeProposal (protocol: string): Uint8Array {
+  return concat([HEADER_MESSAGE, encodeMessage(protocol)])
+}
+
+/**
+ * The protocol that these bytes propose, if they are a header and one proposal
+ * and nothing else, in the encoding that `encodeProposal` gives.
+ */
+export function decodeProposal (data: Uint8Array | Uint8ArrayList): string | undefined {
+  const messageBytes = data.byteLength - HEADER_MESSAGE.byteLength - 1
+
+  if (messageBytes < 1 || messageBytes > MAX_MESSAGE_BYTES + 1) {
+    return
+  }
+
+  const lengthBytes = messageBytes < 0x80 ? 1 : 2
+  const protocol = toString(data.subarray(HEADER_MESSAGE.byteLength + lengthBytes, data.byteLength - 1))
+
+  if (RESERVED.includes(protocol) || protocol.includes('\n')) {
+    return
+  }
+
+  // one comparison covers the header, the lengths, the newlines and the UTF-8
+  return equals(data.subarray(), encodeProposal(protocol)) ? protocol : undefined
+}
+
+function encodeMessage (message: string): Uint8Array {
+  const text = fromString(`${message}\n`)
+
+  return concat([varint.encode(text.byteLength), text])
+}

@@ -1,0 +1,92 @@
+import { UnsupportedProtocolError } from '@libp2p/interface'
+import { decodeProposal, encodeProposal } from './codec.ts'
+import { ExpectedReply } from './expected-reply.ts'
+import type { WireFilter } from '../connection/wire-filter.ts'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+/**
+ * - `undecided`: nothing was sent or received yet
+ * - `passing`: there is nothing to be optimistic about, everything passes through
+ * - `awaiting`: proposed and answered locally, the peer's reply is not whole yet
+ * - `verified`: the peer replied as presumed
+ * - `refused`: the peer replied otherwise, or closed before it replied
+ */
+export type NegotiationState = 'undecided' | 'passing' | 'awaiting' | 'verified' | 'refused'
+
+/** Not authenticated: what the peer replies is all there is */
+const PLAINTEXT = '/plaintext/2.0.0'
+
+/**
+ * Saves the round trip in which the two ends of a dialled connection agree on
+ * an encrypter by multistream-select. If the first thing that is sent is a
+ * header and one proposal, they go out at once like everything else, the
+ * upgrader gets the reply that it hopes for at once too, so that its handshake
+ * follows in the same segment, and the real reply is compared with it and taken
+ * out when it comes.
+ *
+ * It decides by the bytes alone: what is not such a proposal (the nonce of a
+ * private network, say) passes through, and so does everything after it.
+ */
+export class OptimisticNegotiation implements WireFilter {
+  #state: NegotiationState = 'undecided'
+  #reply?: ExpectedReply
+  #protocol?: string
+
+  get state (): NegotiationState {
+    return this.#state
+  }
+
+  get done (): boolean {
+    return this.#state !== 'undecided' && this.#state !== 'awaiting'
+  }
+
+  /** The protocol that was proposed */
+  get protocol (): string | undefined {
+    return this.#protocol
+  }
+
+  sending (data: Uint8ArrayList): Uint8Array | undefined {
+    if (this.#state !== 'undecided') {
+      return
+    }
+
+    this.#protocol = decodeProposal(data)
+
+    if (this.#protocol == null || this.#protocol === PLAINTEXT) {
+      this.#state = 'passing'
+      return
+    }
+
+    const reply = encodeProposal(this.#protocol)
+    this.#reply = new ExpectedReply(reply)
+    this.#state = 'awaiting'
+
+    return reply
+  }
+
+  received (data: Uint8Array): Uint8Array {
+    if (this.#reply == null) {
+      // the peer spoke first: whoever reads has to see it
+      this.#state = 'passing'
+      return data
+    }
+
+    const rest = this.#reply.receive(data)
+    this.#state = this.#reply.state
+    this.#throwIfRefused('the peer refused it')
+
+    return rest
+  }
+
+  ended (): void {
+    this.#reply?.end()
+    this.#state = this.#reply?.state ?? 'passing'
+    this.#throwIfRefused('the peer closed the connection before it replied')
+  }
+
+  #throwIfRefused (reason: string): void {
+    if (this.#state === 'refused') {
+      throw new UnsupportedProtocolError(`Optimistic negotiation of ${this.#protocol} failed: ${reason}`)
+    }
+  }
+}
