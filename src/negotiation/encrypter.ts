@@ -1,0 +1,75 @@
+import { serviceCapabilities } from '@libp2p/interface'
+import { isFilterable, propose } from './proposal.ts'
+import type { ProposalOutcome } from './proposal.ts'
+import type { ComponentLogger, ConnectionEncrypter, CounterGroup, Logger, MessageStream, Metrics, SecureConnectionOptions, SecuredConnection, StreamMuxerFactory, Upgrader, UpgraderOptions } from '@libp2p/interface'
+
+export interface OptimisticEncrypterComponents {
+  upgrader: Pick<Upgrader, 'getStreamMuxers'>
+  logger: ComponentLogger
+  metrics?: Metrics
+}
+
+/**
+ * Saves the round trip in which the two ends of a secured connection agree on a
+ * muxer, with peers whose handshake does not settle that: proposes the only
+ * muxer there is and lets it begin at once.
+ */
+export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEncrypter<Extensions> {
+  readonly protocol: string
+  readonly #encrypter: ConnectionEncrypter<Extensions>
+
+  /** Asked for the upgrader when it is needed: libp2p makes the encrypters first */
+  readonly #components: OptimisticEncrypterComponents
+  readonly #log: Logger
+  readonly #metrics?: CounterGroup<ProposalOutcome>
+
+  constructor (encrypter: ConnectionEncrypter<Extensions>, components: OptimisticEncrypterComponents) {
+    this.protocol = encrypter.protocol
+    this.#encrypter = encrypter
+    this.#components = components
+    this.#log = components.logger.forComponent('libp2p:optimistic:encrypter')
+    this.#metrics = components.metrics?.registerCounterGroup('libp2p_optimistic_muxers_total', {
+      label: 'outcome',
+      help: 'Total count of connections that negotiated their muxer optimistically by outcome'
+    })
+  }
+
+  readonly [Symbol.toStringTag] = 'libp2p-fast-tcp/optimistic-encrypter'
+
+  readonly [serviceCapabilities]: string[] = [
+    '@libp2p/connection-encryption'
+  ]
+
+  async secureInbound (connection: MessageStream, options?: SecureConnectionOptions): Promise<SecuredConnection<Extensions>> {
+    return this.#encrypter.secureInbound(connection, options)
+  }
+
+  async secureOutbound (connection: MessageStream, options?: SecureConnectionOptions): Promise<SecuredConnection<Extensions>> {
+    const secured = await this.#encrypter.secureOutbound(connection, options)
+    const muxer = this.#muxerToPresume(secured, options)
+
+    if (muxer == null || !isFilterable(secured.connection)) {
+      return secured
+    }
+
+    this.#log('presume %s', muxer.protocol)
+
+    propose(secured.connection, muxer.protocol, outcome => {
+      this.#log('proposal of %s was %s', muxer.protocol, outcome)
+      this.#metrics?.increment({ [outcome]: true })
+    })
+
+    return { ...secured, streamMuxer: muxer }
+  }
+
+  /** The only muxer that there is, unless the handshake or the caller of the dial chose one */
+  #muxerToPresume (secured: SecuredConnection<Extensions>, options: SecureConnectionOptions & Partial<UpgraderOptions> = {}): StreamMuxerFactory | undefined {
+    if (secured.streamMuxer != null || options.skipStreamMuxerNegotiation === true || options.muxerFactory != null) {
+      return
+    }
+
+    const muxers = [...this.#components.upgrader.getStreamMuxers().values()]
+
+    return muxers.length === 1 ? muxers[0] : undefined
+  }
+}

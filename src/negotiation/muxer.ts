@@ -1,0 +1,94 @@
+import { serviceCapabilities } from '@libp2p/interface'
+import { KnownProtocols } from './known-protocols.ts'
+import { isFilterable, propose } from './proposal.ts'
+import type { KnownProtocolsComponents } from './known-protocols.ts'
+import type { ProposalOutcome } from './proposal.ts'
+import type { ComponentLogger, CounterGroup, CreateStreamOptions, Logger, MessageStream, Metrics, NewStreamOptions, Stream, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
+
+export interface OptimisticMuxerComponents extends KnownProtocolsComponents {
+  logger: ComponentLogger
+  metrics?: Metrics
+}
+
+/** libp2p hands the options of `newStream` on to the muxer whole */
+type CreateOptions = CreateStreamOptions & Pick<NewStreamOptions, 'negotiateFully'>
+
+/**
+ * Saves the round trip in which the two ends of a new stream agree on its
+ * protocol: proposes the protocol and lets the application write at once.
+ *
+ * It does so only if there is just one protocol to propose, and either the
+ * caller said `negotiateFully: false` or the peer is known to speak it. If a
+ * peer refuses all the same, what the application wrote may be taken for
+ * further proposals there (go-multistream#20), hence never on a guess.
+ */
+export class OptimisticMuxerFactory implements StreamMuxerFactory {
+  readonly protocol: string
+  readonly #factory: StreamMuxerFactory
+  readonly #known: KnownProtocols
+  readonly #log: Logger
+  readonly #metrics?: CounterGroup<ProposalOutcome>
+
+  constructor (factory: StreamMuxerFactory, components: OptimisticMuxerComponents) {
+    this.protocol = factory.protocol
+    this.#factory = factory
+    this.#log = components.logger.forComponent('libp2p:optimistic:muxer')
+    this.#known = new KnownProtocols(components, this.#log)
+    this.#metrics = components.metrics?.registerCounterGroup('libp2p_optimistic_streams_total', {
+      label: 'outcome',
+      help: 'Total count of streams that negotiated their protocol optimistically by outcome'
+    })
+  }
+
+  readonly [Symbol.toStringTag] = 'libp2p-fast-tcp/optimistic-muxer'
+
+  readonly [serviceCapabilities]: string[] = [
+    '@libp2p/stream-multiplexing'
+  ]
+
+  createStreamMuxer (connection: MessageStream): StreamMuxer {
+    const muxer = this.#factory.createStreamMuxer(connection)
+    const createStream = muxer.createStream.bind(muxer)
+
+    muxer.createStream = async (options: CreateOptions = {}) => {
+      const protocol = await this.#protocolToPresume(muxer, options)
+      const stream = await createStream(options)
+
+      if (protocol != null && isFilterable(stream)) {
+        this.#propose(muxer, stream, protocol)
+      }
+
+      return stream
+    }
+
+    return muxer
+  }
+
+  async #protocolToPresume (muxer: StreamMuxer, { protocol, negotiateFully }: CreateOptions): Promise<string | undefined> {
+    if (protocol == null || negotiateFully === true) {
+      return
+    }
+
+    if (negotiateFully === false || await this.#known.has(muxer, protocol)) {
+      return protocol
+    }
+  }
+
+  #propose (muxer: StreamMuxer, stream: Stream & Parameters<typeof propose>[0], protocol: string): void {
+    stream.log('presume %s', protocol)
+
+    propose(stream, protocol, outcome => {
+      stream.log('proposal of %s was %s', protocol, outcome)
+      this.#metrics?.increment({ [outcome]: true })
+
+      if (outcome === 'refused') {
+        void this.#known.revoke(muxer, protocol)
+      } else if (outcome === 'unanswered') {
+        this.#known.doubt(muxer, protocol)
+      }
+    })
+
+    // tells libp2p that there is nothing left to negotiate
+    stream.protocol = protocol
+  }
+}

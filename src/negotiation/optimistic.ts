@@ -1,0 +1,54 @@
+import { InvalidParametersError } from '@libp2p/interface'
+import { OptimisticEncrypter } from './encrypter.ts'
+import { OptimisticMuxerFactory } from './muxer.ts'
+import type { OptimisticEncrypterComponents } from './encrypter.ts'
+import type { OptimisticMuxerComponents } from './muxer.ts'
+import type { ConnectionEncrypter, StreamMuxerFactory } from '@libp2p/interface'
+
+/**
+ * Decorates a factory function that `createLibp2p` takes, so that what it makes
+ * negotiates without waiting for the answer.
+ *
+ * - a stream muxer saves a round trip on every stream that is opened with
+ * `negotiateFully: false`, or for a protocol that the peer is known to speak
+ * - a connection encrypter saves a round trip on every dial to a peer that does
+ * not name its muxers in the security handshake, if one muxer is configured
+ *
+ * @example
+ *
+ * ```TypeScript
+ * import { noise } from '@libp2p/noise'
+ * import { yamux } from '@libp2p/yamux'
+ * import { createLibp2p } from 'libp2p'
+ * import { optimistic, tcp } from 'libp2p-fast-tcp'
+ *
+ * const node = await createLibp2p({
+ *   transports: [tcp()],
+ *   connectionEncrypters: [optimistic(noise())],
+ *   streamMuxers: [optimistic(yamux())]
+ * })
+ * ```
+ *
+ * @throws {InvalidParametersError} on creation of the node, if the factory makes something else
+ */
+export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory): (components: Components & OptimisticMuxerComponents) => StreamMuxerFactory
+export function optimistic <Components, Extensions> (factory: (components: Components) => ConnectionEncrypter<Extensions>): (components: Components & OptimisticEncrypterComponents) => ConnectionEncrypter<Extensions>
+export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory | ConnectionEncrypter) {
+  return (components: Components & OptimisticMuxerComponents & OptimisticEncrypterComponents): StreamMuxerFactory | ConnectionEncrypter => {
+    const made: unknown = factory(components)
+
+    if (hasMethod<StreamMuxerFactory>(made, 'createStreamMuxer')) {
+      return new OptimisticMuxerFactory(made, components)
+    }
+
+    if (hasMethod<ConnectionEncrypter>(made, 'secureOutbound')) {
+      return new OptimisticEncrypter(made, components)
+    }
+
+    throw new InvalidParametersError('optimistic() takes a factory of a stream muxer or of a connection encrypter')
+  }
+}
+
+function hasMethod <T> (made: unknown, method: keyof T): made is T {
+  return typeof (made as T | undefined)?.[method] === 'function'
+}

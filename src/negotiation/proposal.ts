@@ -1,0 +1,110 @@
+import { UnsupportedProtocolError } from '@libp2p/interface'
+import { encodeProposal } from './codec.ts'
+import { ExpectedReply } from './expected-reply.ts'
+import type { MessageStream } from '@libp2p/interface'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+/**
+ * What came of a proposal:
+ * - `accepted`: the reply was as presumed and is taken out of the stream
+ * - `refused`: it was another one, or the peer sent FIN before it was whole;
+ * the stream is aborted with an UnsupportedProtocolError
+ * - `unanswered`: the stream was closed or reset before the reply was whole
+ */
+export type ProposalOutcome = 'accepted' | 'refused' | 'unanswered'
+
+/**
+ * A message stream whose incoming data passes through public methods, as it
+ * does in all that extend AbstractMessageStream of `@libp2p/utils`. They are
+ * not part of the interface, so this is tested before it is relied on.
+ */
+export interface FilterableStream extends MessageStream {
+  onData(data: Uint8Array | Uint8ArrayList): void
+  onRemoteCloseWrite(): void
+}
+
+/** Whether the incoming data of a stream can be filtered, and nobody else does */
+export function isFilterable (stream: MessageStream): stream is FilterableStream {
+  return (['onData', 'onRemoteCloseWrite'] as const).every(method => {
+    return typeof (stream as FilterableStream)[method] === 'function' && !Object.hasOwn(stream, method)
+  })
+}
+
+/**
+ * Propose a protocol on a stream without waiting for the reply: whatever is
+ * sent next follows at once. The reply is verified and taken out of the
+ * incoming data when it comes; from then on nothing stands in the way of the
+ * stream.
+ */
+export function propose (stream: FilterableStream, protocol: string, onOutcome: (outcome: ProposalOutcome) => void): void {
+  const proposal = encodeProposal(protocol)
+  const reply = new ExpectedReply(proposal)
+
+  const settle = (outcome: ProposalOutcome): void => {
+    stream.removeEventListener('close', onClose)
+    // back to the methods of the class
+    Reflect.deleteProperty(stream, 'onData')
+    Reflect.deleteProperty(stream, 'onRemoteCloseWrite')
+    onOutcome(outcome)
+  }
+
+  const refuse = (reason: string): void => {
+    settle('refused')
+    stream.abort(new UnsupportedProtocolError(`Optimistic negotiation of ${protocol} failed: ${reason}`))
+  }
+
+  const onClose = (): void => {
+    settle('unanswered')
+  }
+
+  stream.onData = data => {
+    const replyBytes = receive(reply, data)
+
+    if (reply.state === 'verified') {
+      settle('accepted')
+      stream.onData(data instanceof Uint8Array ? data.subarray(replyBytes) : data.sublist(replyBytes))
+    } else if (reply.state === 'refused') {
+      // nothing that follows is for anybody
+      stream.onData = () => {}
+      // let the muxer finish with the frame first
+      queueMicrotask(() => { refuse('the peer refused it') })
+    }
+  }
+
+  stream.onRemoteCloseWrite = () => {
+    // muxers may tell of the end before they hand over the data of the same frame
+    queueMicrotask(() => {
+      if (reply.state === 'awaiting') {
+        reply.end()
+        refuse('the peer closed the stream before it replied')
+      } else if (reply.state === 'verified') {
+        stream.onRemoteCloseWrite()
+      }
+    })
+  }
+
+  stream.addEventListener('close', onClose)
+
+  try {
+    stream.send(proposal)
+  } catch (err) {
+    settle('unanswered')
+    throw err
+  }
+}
+
+/** @returns how many of the bytes are part of the reply */
+function receive (reply: ExpectedReply, data: Uint8Array | Uint8ArrayList): number {
+  let replyBytes = 0
+
+  for (const bytes of data instanceof Uint8Array ? [data] : data) {
+    const rest = reply.receive(bytes)
+    replyBytes += bytes.byteLength - rest.byteLength
+
+    if (reply.state !== 'awaiting') {
+      break
+    }
+  }
+
+  return replyBytes
+}
