@@ -1,0 +1,116 @@
+use std::{collections::HashMap, str::FromStr, time::Duration};
+
+use libp2p::Multiaddr;
+
+pub const USAGE: &str = "\
+usage: peer listen [--host 127.0.0.1] [--port 0] [--security noise|tls]
+       peer dial <multiaddr> [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]";
+
+#[derive(Clone, Copy)]
+pub enum Security {
+    Noise,
+    Tls,
+}
+
+pub enum Command {
+    Listen(Listen),
+    Dial(Dial),
+}
+
+pub struct Listen {
+    pub host: String,
+    pub port: u16,
+    pub security: Security,
+}
+
+pub struct Dial {
+    pub target: Multiaddr,
+    pub count: usize,
+    pub bytes: usize,
+    pub security: Security,
+    pub timeout: Duration,
+}
+
+impl Command {
+    pub fn parse(mut args: impl Iterator<Item = String>) -> Result<Self, String> {
+        let command = args.next();
+        let target = match command.as_deref() {
+            Some("dial") => args.next(),
+            _ => None,
+        };
+        let mut flags = Flags::parse(args)?;
+        let security = flags.take("security", Security::Noise)?;
+
+        let command = match command.as_deref() {
+            Some("listen") => Self::Listen(Listen {
+                host: flags.take("host", "127.0.0.1".to_owned())?,
+                port: flags.take("port", 0)?,
+                security,
+            }),
+            Some("dial") => Self::Dial(Dial {
+                target: parse("address", &target.ok_or("no address to dial")?)?,
+                count: flags.take("count", 100)?,
+                bytes: flags.take("bytes", 262_144)?,
+                security,
+                timeout: Duration::from_millis(flags.take("timeout-ms", 60_000)?),
+            }),
+            _ => return Err("no such command".to_owned()),
+        };
+
+        match (flags.0.into_keys().next(), &command) {
+            (Some(unknown), _) => Err(format!("no such flag: --{unknown}")),
+            (None, Self::Dial(Dial { bytes: 0, .. })) => Err("--bytes: at least 1".to_owned()),
+            (None, _) => Ok(command),
+        }
+    }
+}
+
+impl FromStr for Security {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "noise" => Ok(Self::Noise),
+            "tls" => Ok(Self::Tls),
+            _ => Err("no such security protocol".to_owned()),
+        }
+    }
+}
+
+struct Flags(HashMap<String, String>);
+
+impl Flags {
+    fn parse(mut args: impl Iterator<Item = String>) -> Result<Self, String> {
+        let mut flags = HashMap::new();
+
+        while let Some(arg) = args.next() {
+            let flag = arg.strip_prefix("--").ok_or(format!("unexpected: {arg}"))?;
+            let (name, value) = match flag.split_once('=') {
+                Some((name, value)) => (name, value.to_owned()),
+                None => (flag, args.next().ok_or(format!("{arg}: no value"))?),
+            };
+            flags.insert(name.to_owned(), value);
+        }
+
+        Ok(Self(flags))
+    }
+
+    fn take<T: FromStr>(&mut self, name: &str, default: T) -> Result<T, String>
+    where
+        T::Err: ToString,
+    {
+        match self.0.remove(name) {
+            Some(value) => parse(&format!("--{name}"), &value),
+            None => Ok(default),
+        }
+    }
+}
+
+fn parse<T: FromStr>(what: &str, value: &str) -> Result<T, String>
+where
+    T::Err: ToString,
+{
+    value
+        .parse()
+        .map_err(|error: T::Err| format!("{what} {value}: {}", error.to_string()))
+}

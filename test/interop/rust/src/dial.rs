@@ -1,0 +1,155 @@
+use std::{error::Error, future::Future, time::Duration};
+
+use futures::{AsyncReadExt, AsyncWriteExt, StreamExt};
+use libp2p::{
+    Multiaddr, PeerId, Swarm,
+    multiaddr::Protocol,
+    swarm::{ConnectionId, SwarmEvent, dial_opts::DialOpts},
+};
+use serde_json::json;
+use tokio::time::{Instant, timeout};
+
+use crate::{
+    arguments::Dial,
+    node::{Behaviour, ECHO, Role, node},
+};
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// A connection has to be gone before the next run may start, but a remote that never closes must not stop the series.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+pub async fn dial(options: Dial) -> Result<(), Box<dyn Error>> {
+    let Some(Protocol::P2p(peer)) = options.target.iter().last() else {
+        return Err("the address has to end in /p2p/<peer id>".into());
+    };
+    let mut swarm = node(options.security, Role::Dialer)?;
+    let mut failed = false;
+
+    for _ in 0..options.count {
+        let sent: Vec<u8> = rand::random_iter().take(options.bytes).collect();
+        let start = Instant::now();
+        let run = dial_once(&mut swarm, &options.target, peer, sent);
+        let result = match timeout(options.timeout, run).await {
+            Ok(result) => result,
+            Err(_) => Err(format!("timed out after {:?}", options.timeout).into()),
+        };
+
+        match result {
+            Ok(first_byte) => println!(
+                "{}",
+                json!({
+                    "ok": true,
+                    "firstByteMs": milliseconds(first_byte - start),
+                    "totalMs": milliseconds(start.elapsed())
+                })
+            ),
+            Err(error) => {
+                failed = true;
+                println!("{}", json!({ "ok": false, "error": error.to_string() }));
+            }
+        }
+
+        if swarm.disconnect_peer_id(peer).is_ok() {
+            let _ = timeout(CLOSE_TIMEOUT, disconnected(&mut swarm, peer)).await;
+        }
+    }
+
+    match failed {
+        true => Err("not every dial succeeded".into()),
+        false => Ok(()),
+    }
+}
+
+/// Returns the time at which the first echoed byte was there.
+async fn dial_once(
+    swarm: &mut Swarm<Behaviour>,
+    target: &Multiaddr,
+    peer: PeerId,
+    sent: Vec<u8>,
+) -> Result<Instant, BoxError> {
+    let options = DialOpts::from(target.clone());
+    let connection = options.connection_id();
+    let mut control = swarm.behaviour().stream.new_control();
+
+    swarm.dial(options)?;
+    connected(swarm, connection).await?;
+
+    let echo = async move {
+        let mut stream = control.open_stream(peer, ECHO).await?;
+        let mut received = vec![0; 1];
+
+        stream.write_all(&sent[..1]).await?;
+        stream.flush().await?;
+        stream.read_exact(&mut received).await?;
+        let first_byte = Instant::now();
+
+        // read while writing: the windows of both directions may be smaller than what is sent
+        let (mut reader, mut writer) = stream.split();
+        let write = async {
+            writer.write_all(&sent[1..]).await?;
+            writer.close().await
+        };
+        // one byte more than expected would be read too, and fails the comparison
+        let read = async {
+            (&mut reader)
+                .take(sent.len() as u64)
+                .read_to_end(&mut received)
+                .await
+        };
+        futures::try_join!(write, read)?;
+
+        match received == sent {
+            true => Ok(first_byte),
+            false => Err(format!(
+                "the echo of {} bytes came back as {} bytes that differ",
+                sent.len(),
+                received.len()
+            )
+            .into()),
+        }
+    };
+
+    drive(swarm, echo).await
+}
+
+/// Polls the swarm, without which no connection moves on, until the work is done.
+async fn drive<T>(swarm: &mut Swarm<Behaviour>, work: impl Future<Output = T>) -> T {
+    tokio::pin!(work);
+
+    loop {
+        tokio::select! {
+            result = &mut work => return result,
+            _ = swarm.select_next_some() => {}
+        }
+    }
+}
+
+async fn connected(swarm: &mut Swarm<Behaviour>, connection: ConnectionId) -> Result<(), BoxError> {
+    loop {
+        match swarm.select_next_some().await {
+            SwarmEvent::ConnectionEstablished { connection_id, .. }
+                if connection_id == connection =>
+            {
+                return Ok(());
+            }
+            SwarmEvent::OutgoingConnectionError {
+                connection_id,
+                error,
+                ..
+            } if connection_id == connection => return Err(error.into()),
+            _ => {}
+        }
+    }
+}
+
+async fn disconnected(swarm: &mut Swarm<Behaviour>, peer: PeerId) {
+    while swarm.is_connected(&peer) {
+        swarm.select_next_some().await;
+    }
+}
+
+/// Three decimals: what the timer can tell, in a line that can be read.
+fn milliseconds(duration: Duration) -> f64 {
+    (duration.as_secs_f64() * 1e6).round() / 1e3
+}
