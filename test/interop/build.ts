@@ -47,7 +47,7 @@ const RECIPES: Record<PeerName, Recipe> = {
  * Builds one peer unless its sources, its lock file and its recipe are those of the binary that is there. The output
  * of the toolchain goes to stderr.
  *
- * @throws what execa throws when the toolchain is there and the build fails
+ * @throws {ExecaError} when the toolchain is there and the build fails
  */
 export async function buildPeer (name: PeerName): Promise<BuildResult> {
   const recipe = RECIPES[name]
