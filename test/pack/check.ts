@@ -1,0 +1,46 @@
+/* eslint-disable no-console */
+/*
+ * Packs the package, installs it in an empty project, type-checks a program
+ * that uses it there and runs that program under every supported Node.
+ */
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { execa } from 'execa'
+
+const NODES = ['22', '24', '26']
+
+const root = path.resolve(import.meta.dirname, '../..')
+const project = await mkdtemp(path.join(os.tmpdir(), 'fast-tcp-pack-'))
+
+try {
+  console.info('packing')
+  const { stdout } = await execa('npm', ['pack', '--json', '--pack-destination', project], { cwd: root })
+  const [{ filename, size, files }] = JSON.parse(stdout)
+  console.info('packed %s: %d files, %d bytes', filename, files.length, size)
+
+  console.info('installing it in an empty project')
+  await writeFile(path.join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
+  await copyFile(path.join(root, 'test/pack/consumer.ts'), path.join(project, 'consumer.ts'))
+  await execa('npm', ['install', path.join(project, filename), 'libp2p@3', '@libp2p/noise@17', '@libp2p/yamux@8', 'typescript@5', '@types/node@24'], { cwd: project })
+
+  console.info('type-checking under moduleResolution nodenext')
+  await execa('npx', ['tsc', '--strict', '--target', 'es2024', '--lib', 'es2024,dom', '--module', 'nodenext', '--moduleResolution', 'nodenext', '--skipLibCheck', 'false', 'consumer.ts'], { cwd: project, stdout: 'inherit' })
+
+  for (const major of NODES) {
+    const prefix = path.join(project, `node-${major}`)
+    await mkdir(prefix)
+    await execa('npm', ['install', '--prefix', prefix, `node@${major}`])
+    const node = path.join(prefix, 'node_modules/node/bin/node')
+    const version = (await execa(node, ['--version'])).stdout
+    const result = await execa(node, ['consumer.js'], { cwd: project, timeout: 30_000 })
+
+    if (result.stdout !== 'hello') {
+      throw new Error(`Node ${version} printed ${result.stdout}`)
+    }
+
+    console.info('Node %s: imports, dials and echoes', version)
+  }
+} finally {
+  await rm(project, { recursive: true, force: true })
+}
