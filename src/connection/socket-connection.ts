@@ -143,6 +143,9 @@ export class SocketConnection extends AbstractMultiaddrConnection {
   }
 
   async #flushAndFinish (): Promise<void> {
+    // whoever hears of the peer's FIN may answer it
+    await Promise.resolve()
+
     while (this.writableNeedsDrain || this.writeBuffer.byteLength > 0) {
       await this.onDrain()
     }
