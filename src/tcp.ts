@@ -101,7 +101,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       !this.#refusals.has(ma.toString())
   }
 
-  async #dialOnce (ma: Multiaddr, socketOptions: SocketOptions, options: TCPDialOptions, filter?: OptimisticNegotiation): Promise<Connection> {
+  async #dialOnce (ma: Multiaddr, socketOptions: SocketOptions, options: TCPDialOptions, negotiation?: OptimisticNegotiation): Promise<Connection> {
     if (options.signal.aborted) {
       throw abortError(options.signal)
     }
@@ -116,12 +116,25 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
 
     this.#sockets.add(socket)
 
+    const maConn = this.#toConnection(socket, ma, socketOptions, negotiation)
+
     try {
-      return await this.#upgrade(this.#toConnection(socket, ma, socketOptions, filter), options)
+      this.#log('new outbound connection %a', ma)
+
+      return await this.#upgrade(maConn, options)
+    } catch (err: any) {
+      maConn.abort(err)
+
+      if (negotiation?.state !== 'refused') {
+        this.#metrics?.errors.increment({ outbound_upgrade: true })
+        this.#log.error('error upgrading outbound connection - %e', err)
+      }
+
+      throw err
     } finally {
-      if (filter?.state === 'verified') {
+      if (negotiation?.state === 'verified') {
         this.#metrics?.optimistic.increment({ accepted: true })
-      } else if (filter?.state === 'refused') {
+      } else if (negotiation?.state === 'refused') {
         this.#metrics?.optimistic.increment({ refused: true })
       }
     }
@@ -148,22 +161,13 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     }
   }
 
+  /** Not every await of the upgrade looks at the signal */
   async #upgrade (maConn: SocketConnection, options: TCPDialOptions): Promise<Connection> {
     const { signal, upgrader } = options
 
-    try {
-      this.#log('new outbound connection %a', maConn.remoteAddr)
-
-      // not every await of the upgrade looks at the signal
-      return await raceSignal(upgrader.upgradeOutbound(maConn, options), signal, {
-        translateError: () => abortError(signal)
-      })
-    } catch (err: any) {
-      this.#metrics?.errors.increment({ outbound_upgrade: true })
-      this.#log.error('error upgrading outbound connection - %e', err)
-      maConn.abort(err)
-      throw err
-    }
+    return raceSignal(upgrader.upgradeOutbound(maConn, options), signal, {
+      translateError: () => abortError(signal)
+    })
   }
 
   /**

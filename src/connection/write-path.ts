@@ -5,14 +5,17 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 /** How much memory is taken at a time for copies of small messages, shared by all connections of the process */
 const SLAB_BYTES = FLUSH_BYTES
 
+/** What is smaller than this costs less to copy than to hand over as a buffer of its own, in bytes */
+const COPY_BYTES = 4 * 1024
+
 /**
  * Gathers what is sent in one tick of the event loop and hands it to the
  * socket in one write, so that a tick costs one system call and, as long as it
  * fits, one segment: with TCP_NODELAY every write would be a segment of its own.
  *
  * Until the flush the bytes are copies, since a caller may reuse its buffer as
- * soon as `send` returns. What is too large to wait is written at once without
- * a copy, as `socket.write` does.
+ * soon as `send` returns. What is too much to wait is written at once, large
+ * buffers without a copy, as `socket.write` does.
  */
 export class WritePath {
   readonly #socket: Socket
@@ -37,7 +40,10 @@ export class WritePath {
 
       this.#scheduleFlush()
     } else {
-      this.#waiting.push(...data)
+      for (const bytes of data) {
+        this.#wait(bytes.byteLength < COPY_BYTES ? copy(bytes) : bytes)
+      }
+
       this.flush()
     }
 
