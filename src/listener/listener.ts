@@ -1,23 +1,21 @@
-import dns from 'node:dns/promises'
 import net from 'node:net'
 import { AlreadyStartedError, ConnectionClosedError, ListenError, NotStartedError, TypedEventEmitter, setMaxListeners } from '@libp2p/interface'
 import { getThinWaistAddresses } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
-import { pEvent } from 'p-event'
 import { raceSignal } from 'race-signal'
-import { endpointName, isUnix, remoteMultiaddr, toEndpoint } from '../addresses.ts'
+import { isUnix, remoteMultiaddr, toEndpoint } from '../addresses.ts'
 import { OpenSockets } from '../connection/open-sockets.ts'
 import { SocketConnection } from '../connection/socket-connection.ts'
-import { RELISTEN_INTERVAL } from '../constants.ts'
 import { listenerMetrics } from '../metrics.ts'
 import { AcceptGate } from './accept-gate.ts'
-import type { Endpoint } from '../addresses.ts'
+import { PausableServer } from './pausable-server.ts'
+import type { ServerState } from './pausable-server.ts'
 import type { LingeringSockets } from '../connection/close-path.ts'
 import type { ListenerMetrics } from '../metrics.ts'
 import type { CloseServerOnMaxConnectionsOpts, SocketOptions } from '../options.ts'
 import type { AbortOptions, ComponentLogger, Listener, ListenerEvents, Logger, Metrics, Upgrader } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import type { ListenOptions, Server, Socket } from 'node:net'
+import type { Socket } from 'node:net'
 
 export interface TCPListenerInit {
   upgrader: Upgrader
@@ -35,18 +33,17 @@ export interface TCPListenerInit {
   logger: ComponentLogger
 }
 
-/** `paused`: the port is given up while there are too many connections */
-type Status = 'inactive' | 'active' | 'paused'
-
-const STATUS_CODES: Record<Status, number> = {
-  inactive: 0,
-  active: 1,
-  paused: 2
+/** What the metric of the status says, as in `@libp2p/tcp` */
+const STATUS_CODES: Record<ServerState, number> = {
+  idle: 0,
+  listening: 1,
+  paused: 2,
+  closed: 0
 }
 
 export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Listener {
   readonly #init: TCPListenerInit
-  readonly #server: Server
+  readonly #server: PausableServer
   readonly #sockets = new OpenSockets()
   readonly #gate: AcceptGate
   readonly #metrics: ListenerMetrics
@@ -55,12 +52,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   /** Ends upgrades that are under way when the listener closes */
   readonly #shutdown = new AbortController()
 
-  #status: Status = 'inactive'
   #listeningAddr?: Multiaddr
-
-  /** Where to listen; from the first time on with the port that the kernel chose */
-  #listenOptions: ListenOptions = {}
-  #relistenTimer?: NodeJS.Timeout
   #closing?: Promise<void>
 
   /** The label of this listener's metrics */
@@ -76,13 +68,13 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     setMaxListeners(Infinity, this.#shutdown.signal)
 
     // the connection decides what follows the peer's FIN
-    this.#server = net.createServer({ ...init.socketOptions, allowHalfOpen: true })
+    const server = net.createServer({ ...init.socketOptions, allowHalfOpen: true })
 
     if (init.maxConnections != null) {
-      this.#server.maxConnections = init.maxConnections
+      server.maxConnections = init.maxConnections
     }
 
-    this.#server
+    server
       .on('connection', socket => { this.#onSocket(socket) })
       .on('listening', () => { this.#onListening() })
       .on('error', err => {
@@ -91,6 +83,8 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
         this.safeDispatchEvent('error', { detail: err })
       })
       .on('drop', () => { this.#count('events', 'drop') })
+
+    this.#server = new PausableServer(server)
   }
 
   /**
@@ -99,37 +93,25 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
    * @throws {Error} Node's error if the address cannot be listened on
    */
   async listen (ma: Multiaddr): Promise<void> {
-    if (this.#status !== 'inactive') {
+    if (this.#server.state === 'listening' || this.#server.state === 'paused') {
       throw new AlreadyStartedError('server is already listening')
     }
 
-    if (this.#closing != null) {
+    if (this.#server.state === 'closed') {
       throw new ListenError('server was closed')
     }
 
-    this.#status = 'active'
+    const { allowHalfOpen, keepAlive, keepAliveInitialDelay, noDelay, ...options } = this.#init.socketOptions
+
     this.#listeningAddr = ma
-
-    try {
-      const { allowHalfOpen, keepAlive, noDelay, keepAliveInitialDelay, ...options } = this.#init.socketOptions
-
-      this.#listenOptions = {
-        ...options,
-        ...await toListenTarget(toEndpoint(ma)),
-        backlog: this.#init.backlog
-      }
-
-      await this.#bind()
-    } catch (err) {
-      this.#status = 'inactive'
-      throw err
-    }
+    await this.#server.listen(toEndpoint(ma), { ...options, backlog: this.#init.backlog })
+    this.#log('listening on %s', this.#label)
   }
 
   getAddrs (): Multiaddr[] {
     const address = this.#server.address()
 
-    if (this.#status === 'inactive' || this.#listeningAddr == null || address == null) {
+    if (this.#listeningAddr == null || address == null) {
       return []
     }
 
@@ -163,38 +145,19 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   }
 
   async #close (): Promise<void> {
-    const wasListening = this.#status !== 'inactive'
+    const { state } = this.#server
+    const closed = this.#server.close()
 
-    this.#status = 'inactive'
-    clearTimeout(this.#relistenTimer)
     this.#log('closing server on %s', this.#label)
-
-    const closed = this.#server.listening ? pEvent(this.#server, 'close', { rejectionEvents: [] }) : undefined
-    this.#server.close()
     this.#shutdown.abort()
 
     await this.#sockets.closed(this.#init.closeTimeout)
     await closed
 
-    if (wasListening) {
+    if (state === 'listening' || state === 'paused') {
       this.#updateStatusMetric()
       this.safeDispatchEvent('close')
     }
-  }
-
-  async #bind (): Promise<void> {
-    // the signal: a server that is closed before it listens emits nothing
-    const listening = pEvent(this.#server, 'listening', { signal: this.#shutdown.signal })
-    this.#server.listen(this.#listenOptions)
-    await listening
-
-    const address = this.#server.address()
-
-    if (address != null && typeof address !== 'string') {
-      this.#listenOptions = { ...this.#listenOptions, port: address.port }
-    }
-
-    this.#log('listening on %s', this.#label)
   }
 
   #onListening (): void {
@@ -235,7 +198,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   #toConnection (socket: Socket): SocketConnection {
     const localAddr = this.#listeningAddr
 
-    if (this.#status === 'inactive' || localAddr == null) {
+    if (this.#server.state === 'closed' || localAddr == null) {
       throw new NotStartedError('Server is not listening')
     }
 
@@ -282,59 +245,34 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   #updateGate (): void {
     this.#gate.update(this.#sockets.size)
 
-    if (this.#status === 'active' && this.#gate.isShut && this.#server.listening) {
-      this.#log('pausing server on %s with %d connections', this.#label, this.#sockets.size)
-      this.#status = 'paused'
-      this.#server.close()
-      this.#updateStatusMetric()
-    } else if (this.#status === 'paused' && !this.#gate.isShut) {
+    if (!this.#gate.isShut) {
       void this.#resume()
+    } else if (this.#server.pause()) {
+      this.#log('paused server on %s with %d connections', this.#label, this.#sockets.size)
+      this.#updateStatusMetric()
     }
   }
 
   async #resume (): Promise<void> {
-    clearTimeout(this.#relistenTimer)
-    this.#status = 'active'
+    if (this.#server.state !== 'paused') {
+      return
+    }
 
     try {
-      await this.#bind()
-      // connections may have come or gone while the port was being taken
+      await this.#server.resume(() => { this.#updateGate() })
+      // connections may have come and gone meanwhile
       this.#updateGate()
     } catch (err: any) {
-      if (this.#status !== 'active') {
-        return
-      }
-
-      this.#log.error('error attempting to listen again on %s - %e', endpointName(this.#listenOptions as Endpoint), err)
-      this.#status = 'paused'
-      this.#relistenTimer = setTimeout(() => { this.#updateGate() }, RELISTEN_INTERVAL)
-      this.#relistenTimer.unref()
+      this.#log.error('error attempting to listen again on %s - %e', this.#label, err)
       this.#init.closeServerOnMaxConnections?.onListenError?.(err)
     }
   }
 
   #updateStatusMetric (): void {
-    this.#metrics.status?.update({ [this.#label]: STATUS_CODES[this.#status] })
+    this.#metrics.status?.update({ [this.#label]: STATUS_CODES[this.#server.state] })
   }
 
   #count (group: 'events' | 'errors', name: string): void {
     this.#metrics[group]?.increment({ [`${this.#label} ${name}`]: true })
   }
-}
-
-/** `net.Server` knows nothing of address families: look names up first, where the address says which */
-async function toListenTarget (endpoint: Endpoint): Promise<ListenOptions> {
-  if ('path' in endpoint) {
-    return { path: endpoint.path }
-  }
-
-  const { host, port, family } = endpoint
-
-  if (net.isIP(host) !== 0) {
-    return { host, port, ipv6Only: family === 6 }
-  }
-
-  const { address } = await dns.lookup(host, { family })
-
-  return { host: address, port, ipv6Only: family === 6 }
 }

@@ -1,0 +1,138 @@
+import dns from 'node:dns/promises'
+import net from 'node:net'
+import { pEvent } from 'p-event'
+import { RELISTEN_INTERVAL } from '../constants.ts'
+import type { Endpoint } from '../addresses.ts'
+import type { AddressInfo, ListenOptions, Server } from 'node:net'
+
+/**
+ * - `idle`: never listened, or could not
+ * - `listening`: has its address, or is about to take it
+ * - `paused`: gave its address up for a while; connections that it accepted go on
+ * - `closed`: for good
+ */
+export type ServerState = 'idle' | 'listening' | 'paused' | 'closed'
+
+/**
+ * A `net.Server` that can give up its address and take it again: the same one,
+ * where the kernel chose the port too.
+ */
+export class PausableServer {
+  readonly #server: Server
+
+  /** Ends attempts to listen when the server is closed, which emits nothing then */
+  readonly #closing = new AbortController()
+
+  #state: ServerState = 'idle'
+  #listenOptions: ListenOptions = {}
+  #retryTimer?: NodeJS.Timeout
+
+  constructor (server: Server) {
+    this.#server = server
+  }
+
+  get state (): ServerState {
+    return this.#state
+  }
+
+  address (): AddressInfo | string | null {
+    return this.#server.address()
+  }
+
+  /**
+   * @throws {Error} Node's error if the address cannot be listened on
+   */
+  async listen (endpoint: Endpoint, options: ListenOptions): Promise<void> {
+    this.#state = 'listening'
+
+    try {
+      this.#listenOptions = { ...options, ...await toListenOptions(endpoint) }
+      await this.#bind()
+    } catch (err) {
+      this.#leave('listening', 'idle')
+      throw err
+    }
+  }
+
+  /** @returns whether the address was given up */
+  pause (): boolean {
+    if (this.#state !== 'listening' || !this.#server.listening) {
+      return false
+    }
+
+    this.#state = 'paused'
+    this.#server.close()
+
+    return true
+  }
+
+  /**
+   * Take the address again. If another process has it by now, this throws, and
+   * `retry` is called in a while.
+   *
+   * @throws {Error} Node's error if the address cannot be listened on
+   */
+  async resume (retry: () => void): Promise<void> {
+    this.#state = 'listening'
+    clearTimeout(this.#retryTimer)
+
+    try {
+      await this.#bind()
+    } catch (err) {
+      if (this.#leave('listening', 'paused')) {
+        this.#retryTimer = setTimeout(retry, RELISTEN_INTERVAL)
+        this.#retryTimer.unref()
+        throw err
+      }
+    }
+  }
+
+  /**
+   * Stop listening for good. Resolves when all accepted connections are closed.
+   */
+  async close (): Promise<void> {
+    const closed = this.#server.listening ? pEvent(this.#server, 'close', { rejectionEvents: [] }) : undefined
+
+    this.#state = 'closed'
+    clearTimeout(this.#retryTimer)
+    this.#closing.abort()
+    this.#server.close()
+
+    await closed
+  }
+
+  async #bind (): Promise<void> {
+    const listening = pEvent(this.#server, 'listening', { signal: this.#closing.signal })
+    this.#server.listen(this.#listenOptions)
+    await listening
+
+    const address = this.#server.address()
+
+    if (address != null && typeof address !== 'string') {
+      this.#listenOptions = { ...this.#listenOptions, port: address.port }
+    }
+  }
+
+  /** An attempt failed, unless the server was closed meanwhile */
+  #leave (from: ServerState, to: ServerState): boolean {
+    if (this.#state !== from) {
+      return false
+    }
+
+    this.#state = to
+
+    return true
+  }
+}
+
+/** `net.Server` knows nothing of address families: look names up first, where the address says which */
+async function toListenOptions (endpoint: Endpoint): Promise<ListenOptions> {
+  if ('path' in endpoint) {
+    return { path: endpoint.path }
+  }
+
+  const { host, port, family } = endpoint
+  const { address } = net.isIP(host) === 0 ? await dns.lookup(host, { family }) : { address: host }
+
+  return { host: address, port, ipv6Only: family === 6 }
+}
