@@ -1,0 +1,77 @@
+import { expect } from 'aegir/chai'
+import { Refusals } from '../../src/negotiation/refusals.ts'
+
+const HOUR = 60 * 60 * 1_000
+
+describe('addresses that refused', () => {
+  it('are remembered, each for itself', () => {
+    const refusals = new Refusals()
+    refusals.add('/ip4/127.0.0.1/tcp/1')
+
+    expect(refusals.has('/ip4/127.0.0.1/tcp/1')).to.be.true()
+    expect(refusals.has('/ip4/127.0.0.1/tcp/10')).to.be.false()
+    expect(refusals.has('/ip4/127.0.0.1/tcp')).to.be.false()
+  })
+
+  it('are forgotten after an hour', () => {
+    let now = 5
+    const refusals = new Refusals(() => now)
+    refusals.add('a')
+
+    now += HOUR - 1
+    expect(refusals.has('a')).to.be.true()
+
+    now += 1
+    expect(refusals.has('a')).to.be.false()
+    expect(refusals.size).to.equal(0)
+  })
+
+  it('are remembered for an hour from the last time that they refused', () => {
+    let now = 0
+    const refusals = new Refusals(() => now)
+    refusals.add('a')
+
+    now = HOUR - 1
+    refusals.add('a')
+    expect(refusals.size).to.equal(1)
+
+    now = HOUR + 1
+    expect(refusals.has('a')).to.be.true()
+
+    now = 2 * HOUR - 1
+    expect(refusals.has('a')).to.be.false()
+  })
+
+  it('are a thousand at most: the one that refused longest ago makes room', () => {
+    const refusals = new Refusals(() => 0)
+
+    for (let i = 0; i < 1_000; i++) {
+      refusals.add(`${i}`)
+    }
+
+    expect(refusals.size).to.equal(1_000)
+    expect(refusals.has('0')).to.be.true()
+
+    // refused again, so 1 is now the oldest
+    refusals.add('0')
+    refusals.add('1000')
+
+    expect(refusals.size).to.equal(1_000)
+    expect(refusals.has('0')).to.be.true()
+    expect(refusals.has('1')).to.be.false()
+    expect(refusals.has('2')).to.be.true()
+    expect(refusals.has('1000')).to.be.true()
+  })
+
+  it('take no more memory however many refuse', () => {
+    const refusals = new Refusals()
+
+    for (let i = 0; i < 20_000; i++) {
+      refusals.add(`/ip4/127.0.0.1/tcp/${i}`)
+    }
+
+    expect(refusals.size).to.equal(1_000)
+    expect(refusals.has('/ip4/127.0.0.1/tcp/18999')).to.be.false()
+    expect(refusals.has('/ip4/127.0.0.1/tcp/19000')).to.be.true()
+  })
+})

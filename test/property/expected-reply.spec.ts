@@ -1,0 +1,104 @@
+import { expect } from 'aegir/chai'
+import fc from 'fast-check'
+import { encodeProposal } from '../../src/negotiation/codec.ts'
+import { OptimisticNegotiation } from '../../src/negotiation/connection.ts'
+import { ExpectedReply } from '../../src/negotiation/expected-reply.ts'
+import { list } from '../negotiation/fixtures/proposals.ts'
+import { check, chunked, seed } from './fixtures/check.ts'
+import type { ReplyState } from '../../src/negotiation/expected-reply.ts'
+
+const EXPECTED = encodeProposal('/noise')
+
+/** What a peer may send: the reply, a part of it, something like it, something else */
+const replies = fc.oneof(
+  fc.uint8Array({ maxLength: 64 }).map(tail => Uint8Array.from([...EXPECTED, ...tail])),
+  fc.nat(EXPECTED.byteLength).map(length => EXPECTED.subarray(0, length)),
+  fc.tuple(fc.nat(EXPECTED.byteLength - 1), fc.nat(255), fc.uint8Array({ maxLength: 64 })).map(([at, value, tail]) => {
+    return Uint8Array.from([...EXPECTED.with(at, value), ...tail])
+  }),
+  fc.uint8Array({ maxLength: 64 })
+)
+
+interface Outcome {
+  state: ReplyState
+  /** For the reader */
+  rest: number[]
+}
+
+/** The model: all that came, compared at once, when all is there */
+function compare (received: Uint8Array): Outcome {
+  const same = EXPECTED.findIndex((byte, i) => received[i] !== byte)
+
+  if (same === -1) {
+    return { state: 'verified', rest: [...received.subarray(EXPECTED.byteLength)] }
+  }
+
+  return { state: same === received.byteLength ? 'awaiting' : 'refused', rest: [] }
+}
+
+describe(`properties of the expected reply (seed ${seed})`, () => {
+  it('comes to the same state and the same rest after every chunk, wherever the bytes are split', () => {
+    check(fc.property(chunked(replies), chunks => {
+      const reply = new ExpectedReply(EXPECTED)
+      const rest: number[] = []
+      const received: number[] = []
+
+      for (const chunk of chunks) {
+        const forReader = reply.receive(chunk)
+        received.push(...chunk)
+
+        if (reply.state === 'verified') {
+          rest.push(...forReader)
+        } else if (reply.state === 'awaiting') {
+          expect(forReader).to.have.lengthOf(0)
+        }
+
+        expect({ state: reply.state, rest }).to.deep.equal(compare(Uint8Array.from(received)))
+      }
+
+      const before = reply.state
+      reply.end()
+      expect(reply.state).to.equal(before === 'awaiting' ? 'refused' : before)
+    }))
+  })
+
+  it('gives the reader of a connection what the model says and throws where the model refuses', () => {
+    check(fc.property(chunked(replies), fc.boolean(), (chunks, ends) => {
+      const negotiation = new OptimisticNegotiation()
+      expect(negotiation.sending(list(EXPECTED))).to.equalBytes(EXPECTED)
+
+      const expected = compare(Uint8Array.from(chunks.flatMap(chunk => [...chunk])))
+      const rest: number[] = []
+      let error: any
+
+      try {
+        chunks.forEach(chunk => { rest.push(...negotiation.received(chunk)) })
+
+        if (ends) {
+          negotiation.ended()
+        }
+      } catch (err) {
+        error = err
+      }
+
+      const state = ends && expected.state === 'awaiting' ? 'refused' : expected.state
+
+      expect(negotiation.state).to.equal(state)
+      expect(negotiation.done).to.equal(state !== 'awaiting')
+      expect(error?.name).to.equal(state === 'refused' ? 'UnsupportedProtocolError' : undefined)
+      expect(rest).to.deep.equal(expected.rest)
+    }))
+  })
+
+  it('never holds on to what a peer sends before it is wrong', () => {
+    check(fc.property(fc.nat(EXPECTED.byteLength - 1), fc.uint8Array({ minLength: 1, maxLength: 64 }), (right, flood) => {
+      fc.pre(flood[0] !== EXPECTED[right])
+
+      const reply = new ExpectedReply(EXPECTED)
+      reply.receive(EXPECTED.subarray(0, right))
+
+      expect(reply.receive(flood)).to.have.lengthOf(flood.byteLength)
+      expect(reply.state).to.equal('refused')
+    }))
+  })
+})
