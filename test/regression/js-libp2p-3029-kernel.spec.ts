@@ -12,7 +12,10 @@ const DELAY = 40
 /** The first one loads and compiles */
 const DIALS = 5
 
-/** The SYN's trip included, and up to a third of one for the work at both ends */
+/** Of a round trip, for the work at both ends */
+const TOLERANCE = 0.4
+
+/** The SYN's trip included */
 const ROUND_TRIPS: Partial<Record<StackName, number>> = {
   'tcp() with both decorators': 3,
   'tcp() alone': 4,
@@ -62,13 +65,19 @@ describe('js-libp2p #3029 over kernel TCP between network namespaces', () => {
   async function roundTrips (stack: StackName): Promise<number> {
     const reply = await run('dialler', 'dial', addr, stack, `${DIALS}`)
 
-    // noise only ever adds, so the minimum is the measurement
     return 'times' in reply ? Math.min(...reply.times) / (link?.roundTrip ?? NaN) : NaN
   }
 
   for (const [stack, expected] of Object.entries(ROUND_TRIPS)) {
     it(`${stack} takes ${expected} round trips`, async () => {
-      expect(await roundTrips(stack as StackName)).to.be.closeTo(expected, 0.4)
+      let trips = await roundTrips(stack as StackName)
+
+      // noise only ever adds, so the minimum is the measurement
+      for (let again = 0; again < 3 && trips > expected + TOLERANCE; again++) {
+        trips = Math.min(trips, await roundTrips(stack as StackName))
+      }
+
+      expect(trips).to.be.closeTo(expected, TOLERANCE)
     })
   }
 })

@@ -12,6 +12,12 @@ const DELAY = 50
 
 const DIALS = 3
 
+/** ... and more of them on a machine that is too busy to measure, up to so many */
+const MAX_DIALS = 10
+
+/** Of a round trip, for the work at both ends */
+const TOLERANCE = 0.35
+
 /**
  * Round trips from the dial to the first echoed byte, without the one of the
  * SYN, which ends at the proxy
@@ -69,12 +75,14 @@ describe('js-libp2p #3029: round trips from dial to the first echoed byte', () =
 
       defer(async () => proxy.close())
 
-      for (let i = 0; i < DIALS; i++) {
+      const tooSlow = (): boolean => Math.min(...times) / (2 * DELAY) > roundTrips + TOLERANCE
+
+      while (times.length < DIALS || (times.length < MAX_DIALS && tooSlow())) {
         times.push(await timeFirstByte(dialler, `/ip4/${proxy.host}/tcp/${proxy.port}/p2p/${listener.peerId}`))
       }
 
       // noise only ever adds, so the minimum is the measurement
-      expect(Math.min(...times) / (2 * DELAY)).to.be.closeTo(roundTrips, 0.35)
+      expect(Math.min(...times) / (2 * DELAY)).to.be.closeTo(roundTrips, TOLERANCE)
     })
   }
 })
