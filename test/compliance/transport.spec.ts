@@ -1,0 +1,56 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import tests from '@libp2p/interface-compliance-tests/transport'
+import { TCP, Unix } from '@multiformats/multiaddr-matcher'
+import { tcp } from '../fixtures/transport.ts'
+import type { MultiaddrMatcher } from '@multiformats/multiaddr-matcher'
+
+function compliance (listen: () => string[], matcher: MultiaddrMatcher): void {
+  tests({
+    async setup () {
+      const dialer = {
+        transports: [tcp()],
+        connectionMonitor: { enabled: false }
+      }
+
+      return {
+        dialer,
+        listener: {
+          ...dialer,
+          addresses: { listen: listen() }
+        },
+        dialMultiaddrMatcher: matcher,
+        listenMultiaddrMatcher: matcher
+      }
+    },
+    async teardown () {}
+  })
+}
+
+describe('transport compliance over IPv4', () => {
+  compliance(() => ['/ip4/127.0.0.1/tcp/0', '/ip4/127.0.0.1/tcp/0'], TCP)
+})
+
+describe('transport compliance over IPv6', () => {
+  compliance(() => ['/ip6/::1/tcp/0', '/ip6/::1/tcp/0'], TCP)
+})
+
+describe('transport compliance over a unix socket', () => {
+  let dir: string
+  let sockets = 0
+
+  before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'compliance-'))
+  })
+
+  after(async () => {
+    await rm(dir, { recursive: true })
+  })
+
+  function unixSocket (): string {
+    return `/unix/${encodeURIComponent(join(dir, `${sockets++}.sock`))}`
+  }
+
+  compliance(() => [unixSocket(), unixSocket()], Unix)
+})

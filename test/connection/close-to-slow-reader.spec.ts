@@ -1,0 +1,91 @@
+import { expect } from 'aegir/chai'
+import { MiB, payload, sendAll, tally } from '../fixtures/bytes.ts'
+import { rawClient, rawPeer, readSlowly } from '../fixtures/peers.ts'
+import { rawTransport } from '../fixtures/raw.ts'
+import type { Tally } from '../fixtures/bytes.ts'
+import type { Cleanup } from '../fixtures/cleanup.ts'
+import type { SlowReading, SlowReadResult } from '../fixtures/peers.ts'
+
+interface Case extends SlowReading {
+  title: string
+  size: number
+  inbound?: boolean
+}
+
+const cases: Case[] = [
+  { title: '3 MiB to a reader that sends 12 bytes back every 100 ms', size: 3 * MiB, replyEvery: 100 },
+  { title: '3 MiB to a reader that sends 12 bytes back every 300 ms', size: 3 * MiB, replyEvery: 300 },
+  { title: '16 MiB to a reader that sends 12 bytes back every 100 ms', size: 16 * MiB, replyEvery: 100 },
+  { title: '16 MiB to a reader that sends 12 bytes back every 300 ms', size: 16 * MiB, replyEvery: 300 },
+  { title: '3 MiB to a reader that sleeps 2 s, then sends 12 bytes back every 100 ms', size: 3 * MiB, replyEvery: 100, pauseFor: 2_000 },
+  { title: '3 MiB to a slow reader that sends nothing', size: 3 * MiB },
+  { title: '16 MiB to a slow reader that sends nothing', size: 16 * MiB },
+  { title: '3 MiB from the listener to a dialler that sends 12 bytes back every 100 ms', size: 3 * MiB, replyEvery: 100, inbound: true }
+]
+
+/**
+ * Data that arrives at a closed socket, or lies unread in one, makes the kernel
+ * answer with a reset, upon which the reader loses what it has not read
+ */
+describe('fault 1: everything sent before close() arrives', function () {
+  this.timeout(60_000)
+
+  const cleanups: Cleanup[] = []
+  const results = new Map<string, Promise<{ sent: Tally, received: SlowReadResult }>>()
+
+  function defer (cleanup: Cleanup): void {
+    cleanups.push(cleanup)
+  }
+
+  async function closeToSlowReader ({ size, inbound, ...reading }: Case): Promise<{ sent: Tally, received: SlowReadResult }> {
+    const { dial, listen } = rawTransport(defer)
+    const data = payload(size)
+
+    async function connect (): Promise<[Awaited<ReturnType<typeof dial>>, Promise<SlowReadResult>]> {
+      if (inbound === true) {
+        const { port, next } = await listen()
+        const socket = await rawClient(defer, port)
+
+        return [await next(), readSlowly(socket, reading)]
+      }
+
+      const { addr, next } = await rawPeer(defer)
+      const conn = await dial(addr)
+
+      return [conn, readSlowly(await next(), reading)]
+    }
+
+    const [conn, received] = await connect()
+
+    sendAll(conn, data)
+    await conn.close()
+
+    return {
+      sent: tally(data),
+      received: await received
+    }
+  }
+
+  // most of this is waiting, so wait for all of them at once
+  before(() => {
+    for (const test of cases) {
+      const result = closeToSlowReader(test)
+      result.catch(() => {})
+      results.set(test.title, result)
+    }
+  })
+
+  after(async () => {
+    for (const cleanup of cleanups.reverse()) {
+      await cleanup()
+    }
+  })
+
+  for (const { title } of cases) {
+    it(title, async () => {
+      const { sent, received } = await results.get(title) ?? {}
+
+      expect(received).to.deep.equal(sent)
+    })
+  }
+})

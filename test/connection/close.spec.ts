@@ -1,0 +1,143 @@
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { collect, MiB, payload, sendAll, tally, turns } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { rawPeer, readAll } from '../fixtures/peers.ts'
+import { rawPair, rawTransport } from '../fixtures/raw.ts'
+import { closed, timed, until, within } from '../fixtures/waiting.ts'
+
+const CLOSE_TIMEOUT = 250
+
+describe('closing a connection', () => {
+  const defer = cleanUpAfterEach()
+
+  it('fault 3: waits no longer than 250 ms for a peer that never closes', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    socket.resume()
+
+    conn.send(payload(1_000))
+
+    const { ms, lag } = await within(5_000, 'close()', timed(async () => conn.close()))
+
+    expect(ms).to.be.greaterThan(CLOSE_TIMEOUT - 10)
+    expect(ms).to.be.lessThan(CLOSE_TIMEOUT + 100 + lag)
+    expect(conn.status).to.equal('closed')
+  })
+
+  it('fault 3: waits as long as closeTimeout says', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer, { closeTimeout: 50 }).dial(addr)
+    const socket = await next()
+    socket.resume()
+
+    const { ms, lag } = await within(5_000, 'close()', timed(async () => conn.close()))
+
+    expect(ms).to.be.greaterThan(40)
+    expect(ms).to.be.lessThan(50 + 100 + lag)
+  })
+
+  it('fault 3: a second close() resolves when the first does', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    const order: string[] = []
+
+    const ended = pEvent(socket.resume(), 'end').then(() => order.push('FIN arrived'))
+    const first = conn.close().then(() => order.push('first'))
+    await turns(2)
+    const second = conn.close().then(() => order.push('second'))
+
+    await within(5_000, 'close()', Promise.all([ended, first, second]))
+    expect(order).to.deep.equal(['FIN arrived', 'first', 'second'])
+  })
+
+  it('fault 3: close() after the connection has closed resolves', async () => {
+    const { dialler } = await rawPair(defer)
+
+    await dialler.close()
+    await within(1_000, 'close()', dialler.close())
+    expect(dialler.status).to.equal('closed')
+  })
+
+  it('resolves as soon as the peer has closed too', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer, { closeTimeout: 30_000 }).dial(addr)
+    const received = next().then(readAll)
+    const data = payload(3 * MiB)
+
+    sendAll(conn, data)
+    await within(10_000, 'close()', conn.close())
+
+    expect(await received).to.deep.equal(tally(data))
+  })
+
+  it('tells both sides of a clean close', async () => {
+    const { dialler, acceptor } = await rawPair(defer)
+    const [local, remote] = await Promise.all([
+      closed(dialler),
+      closed(acceptor),
+      dialler.close()
+    ])
+
+    expect(local.error).to.equal(undefined)
+    expect(remote.error).to.equal(undefined)
+    expect(dialler.status).to.equal('closed')
+    expect(acceptor.status).to.equal('closed')
+    expect(dialler.timeline.close).to.be.a('number')
+  })
+
+  it('waits until a peer that reads nothing yet reads what was sent', async () => {
+    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    const data = payload(16 * MiB)
+    let isClosed = false
+
+    sendAll(conn, data)
+    const closing = conn.close().then(() => { isClosed = true })
+
+    // longer than the close timeout, which starts when all is flushed
+    await new Promise(resolve => setTimeout(resolve, CLOSE_TIMEOUT * 2))
+    expect(isClosed).to.equal(false)
+
+    const received = readAll(socket)
+    await within(10_000, 'close()', closing)
+    expect(await received).to.deep.equal(tally(data))
+  })
+
+  it('rejects when its signal aborts before all was flushed', async () => {
+    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
+    const conn = await rawTransport(defer).dial(addr)
+    await next()
+
+    sendAll(conn, payload(16 * MiB))
+
+    await expect(within(5_000, 'close()', conn.close({
+      signal: AbortSignal.timeout(50)
+    }))).to.eventually.be.rejected.with.property('name').that.matches(/Abort|Timeout/)
+  })
+
+  it('accepts nothing more to send', async () => {
+    const { dialler } = await rawPair(defer)
+    const closing = dialler.close()
+
+    expect(() => dialler.send(Uint8Array.of(1))).to.throw()
+      .with.property('name', 'StreamStateError')
+
+    await closing
+  })
+
+  it('goes through when both sides close at once', async () => {
+    const { dialler, acceptor } = await rawPair(defer)
+    const received = collect(acceptor)
+
+    dialler.send(payload(100))
+    await until(() => received.bytes === 100, 'the data has arrived')
+    await within(5_000, 'close()', Promise.all([dialler.close(), acceptor.close()]))
+
+    expect(dialler.status).to.equal('closed')
+    expect(acceptor.status).to.equal('closed')
+  })
+})

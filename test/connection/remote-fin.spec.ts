@@ -1,0 +1,159 @@
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { collect, MiB, payload, sendAll, tally } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { rawClient, rawPeer, readAll, readSlowly } from '../fixtures/peers.ts'
+import { rawTransport } from '../fixtures/raw.ts'
+import { closed, until, within } from '../fixtures/waiting.ts'
+import type { MessageStream } from '@libp2p/interface'
+
+async function remoteFin (conn: MessageStream): Promise<void> {
+  await pEvent(conn, 'remoteCloseWrite', { timeout: 5_000 })
+}
+
+describe('fault 1: a peer that sends its FIN loses nothing', function () {
+  this.timeout(30_000)
+
+  const defer = cleanUpAfterEach()
+
+  it('8 MiB accepted before the FIN arrive', async () => {
+    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    const data = payload(8 * MiB)
+
+    sendAll(conn, data)
+    socket.end()
+    await remoteFin(conn)
+
+    expect(await readAll(socket)).to.deep.equal(tally(data))
+  })
+
+  it('8 MiB accepted before the FIN arrive at a slow reader', async () => {
+    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    const data = payload(8 * MiB)
+
+    sendAll(conn, data)
+    socket.end()
+
+    expect(await readSlowly(socket, {})).to.deep.equal(tally(data))
+  })
+
+  it('8 MiB accepted while the FIN is announced arrive', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    const data = payload(8 * MiB)
+    let error: unknown
+
+    conn.addEventListener('remoteCloseWrite', () => {
+      try {
+        sendAll(conn, data)
+      } catch (err) {
+        error = err
+      }
+    })
+    socket.end()
+
+    const received = await readAll(socket)
+    expect(error).to.equal(undefined)
+    expect(received).to.deep.equal(tally(data))
+  })
+
+  it('8 MiB accepted in part before and in part after the FIN arrive', async () => {
+    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    const data = payload(8 * MiB)
+
+    sendAll(conn, data.subarray(0, 5 * MiB))
+    socket.end()
+    await remoteFin(conn)
+    sendAll(conn, data.subarray(5 * MiB))
+
+    expect(await readAll(socket)).to.deep.equal(tally(data))
+  })
+
+  it('8 MiB from the listener arrive', async () => {
+    const { listen } = rawTransport(defer)
+    const { port, next } = await listen()
+    const socket = await rawClient(defer, port)
+    const conn = await next()
+    const data = payload(8 * MiB)
+
+    socket.pause()
+    sendAll(conn, data)
+    socket.end()
+
+    expect(await readSlowly(socket, {})).to.deep.equal(tally(data))
+  })
+
+  it('close() after the FIN waits for what was accepted', async () => {
+    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    const data = payload(8 * MiB)
+
+    sendAll(conn, data)
+    socket.end()
+    await remoteFin(conn)
+
+    const received = readAll(socket)
+    await within(5_000, 'close()', conn.close())
+
+    expect(await received).to.deep.equal(tally(data))
+  })
+
+  it('the close event says that the peer closed', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+
+    conn.send(payload(100))
+    socket.resume().end()
+
+    const evt = await closed(conn)
+
+    expect(evt.local).to.not.equal(true)
+    expect(evt.error).to.equal(undefined)
+    expect(conn.status).to.equal('closed')
+  })
+
+  it('is announced before the connection closes', async () => {
+    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    const events: string[] = []
+
+    conn.addEventListener('remoteCloseWrite', () => { events.push('remoteCloseWrite') })
+    conn.addEventListener('close', () => { events.push('close') })
+
+    sendAll(conn, payload(8 * MiB))
+    socket.end()
+    await remoteFin(conn)
+    expect(conn.status).to.equal('closing')
+
+    await readAll(socket)
+    await until(() => events.length === 2, 'the connection has closed')
+    expect(events).to.deep.equal(['remoteCloseWrite', 'close'])
+    expect(conn.status).to.equal('closed')
+  })
+
+  it('what arrived before the FIN can be read by a paused connection', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    const received = collect(conn)
+    const data = payload(MiB)
+
+    conn.pause()
+    socket.resume().end(data)
+    await pEvent(socket, 'finish')
+    conn.resume()
+    await closed(conn)
+
+    expect(received.result()).to.deep.equal(tally(data))
+  })
+})

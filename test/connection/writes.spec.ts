@@ -1,0 +1,83 @@
+import { expect } from 'aegir/chai'
+import { payload, tally } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { rawPeer, readAll } from '../fixtures/peers.ts'
+import { rawTransport } from '../fixtures/raw.ts'
+import { straceWorks, trace } from '../fixtures/strace.ts'
+
+const skipped = straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'
+
+describe('fault 6: one write per tick', function () {
+  this.timeout(60_000)
+
+  const defer = cleanUpAfterEach()
+
+  async function writesOf (what: object): Promise<number> {
+    const { addr, port, next } = await rawPeer(defer)
+    const child = await trace(defer, ['write', 'writev', 'sendto', 'sendmsg'], 'sender.ts', [addr, what])
+    await readAll(await next())
+    const calls = await child.calls()
+
+    return calls.filter(call => call.includes(`->127.0.0.1:${port}]`)).length
+  }
+
+  beforeEach(function () {
+    if (!straceWorks) {
+      this.skip()
+    }
+  })
+
+  it(`1,000 sends of a four-part list, one a turn, are 1,000 writes${skipped}`, async () => {
+    expect(await writesOf({ sends: 1_000, parts: 4, bytes: 25, perTurn: 1 })).to.equal(1_000)
+  })
+
+  it(`20 sends in one turn are one write${skipped}`, async () => {
+    expect(await writesOf({ sends: 20, parts: 1, bytes: 100, perTurn: 20 })).to.equal(1)
+  })
+
+  it(`20 sends of a four-part list in one turn are one write${skipped}`, async () => {
+    expect(await writesOf({ sends: 20, parts: 4, bytes: 100, perTurn: 20 })).to.equal(1)
+  })
+
+  it(`one send followed by close() is one write${skipped}`, async () => {
+    expect(await writesOf({ sends: 1, parts: 4, bytes: 100, perTurn: 1 })).to.equal(1)
+  })
+})
+
+describe('what send() was given', () => {
+  const defer = cleanUpAfterEach()
+
+  it('arrives as it was, although the caller writes into the buffer afterwards', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer).dial(addr)
+    const received = next().then(readAll)
+    const sent = payload(20 * 100)
+    const scratch = new Uint8Array(100)
+
+    for (let i = 0; i < 20; i++) {
+      scratch.set(sent.subarray(i * 100, (i + 1) * 100))
+      conn.send(scratch)
+      scratch.fill(0)
+    }
+
+    await conn.close()
+    expect(await received).to.deep.equal(tally(sent))
+  })
+
+  it('arrives in order, whatever the sizes', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer).dial(addr)
+    const received = next().then(readAll)
+    const sizes = [1, 70_000, 2, 65_536, 65_535, 3, 200_000, 4, 65_537, 5]
+    const sent = payload(sizes.reduce((sum, size) => sum + size, 0))
+    let offset = 0
+
+    for (const size of sizes) {
+      conn.send(sent.subarray(offset, offset + size))
+      offset += size
+    }
+
+    await conn.close()
+    expect(await received).to.deep.equal(tally(sent))
+  })
+})

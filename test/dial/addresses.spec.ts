@@ -1,0 +1,150 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { linkLocal, lookupOf, loopback6 } from '../fixtures/machine.ts'
+import { rawPeer } from '../fixtures/peers.ts'
+import { rawTransport } from '../fixtures/raw.ts'
+import type { LookupFunction, Socket } from 'node:net'
+
+const zoned = linkLocal()
+const withLinkLocal = zoned == null ? ' (SKIPPED: no link-local IPv6 address here)' : ''
+const loopback = loopback6()
+const withLoopback6 = loopback == null ? ' (SKIPPED: no IPv6 here)' : ''
+
+describe('the address that is dialled', () => {
+  const defer = cleanUpAfterEach()
+
+  async function reaches (addr: string, next: () => Promise<Socket>, lookup?: LookupFunction): Promise<Socket> {
+    const conn = await rawTransport(defer, { dialOpts: { lookup } }).dial(addr)
+    expect(conn.remoteAddr.toString()).to.equal(addr)
+
+    const socket = await next()
+    conn.send(Uint8Array.of(1))
+    await pEvent(socket, 'data', { timeout: 5_000 })
+
+    return socket
+  }
+
+  it('/ip4', async () => {
+    const { addr, next } = await rawPeer(defer)
+    await reaches(addr, next)
+  })
+
+  it(`/ip6${withLoopback6}`, async function () {
+    if (loopback == null) {
+      this.skip()
+    }
+
+    const { addr, next } = await rawPeer(defer, { host: '::1' })
+    await reaches(addr, next)
+  })
+
+  it('with a peer id behind it', async () => {
+    const { addr, next } = await rawPeer(defer)
+    await reaches(`${addr}/p2p/12D3KooWCCSMskW88GTUBTYFvtDEuTaBN9oiFvs5LRDHVBRVkcGX`, next)
+  })
+
+  it('/unix', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'dial-'))
+    defer(async () => rm(dir, { recursive: true }))
+
+    const { addr, next } = await rawPeer(defer, { path: join(dir, 'a.sock') })
+    await reaches(addr, next)
+  })
+
+  it('/dns', async () => {
+    const { port, next } = await rawPeer(defer)
+    await reaches(`/dns/localhost/tcp/${port}`, next)
+  })
+
+  it('fault 5: /dns4 reaches the IPv4 address of a name that has both', async () => {
+    const { port, next } = await rawPeer(defer)
+    await reaches(`/dns4/both.test/tcp/${port}`, next, lookupOf(['::1', '127.0.0.1']))
+  })
+
+  it('fault 5: /dns4 does not reach an IPv6 address', async () => {
+    const { port } = await rawPeer(defer, { host: '::' })
+
+    await expect(rawTransport(defer, { dialOpts: { lookup: lookupOf(['::1']) } }).dial(`/dns4/six.test/tcp/${port}`))
+      .to.eventually.be.rejected.with.property('code', 'ENOTFOUND')
+  })
+
+  it(`fault 5: /dns6 reaches the IPv6 address of a name that has both${withLoopback6}`, async function () {
+    if (loopback == null) {
+      this.skip()
+    }
+
+    const { port, next } = await rawPeer(defer, { host: '::1' })
+    await reaches(`/dns6/both.test/tcp/${port}`, next, lookupOf(['127.0.0.1', '::1']))
+  })
+
+  it('fault 5: /dns6 does not reach an IPv4 address', async () => {
+    const { port } = await rawPeer(defer)
+
+    await expect(rawTransport(defer, { dialOpts: { lookup: lookupOf(['127.0.0.1']) } }).dial(`/dns6/four.test/tcp/${port}`))
+      .to.eventually.be.rejected.with.property('code', 'ENOTFOUND')
+  })
+
+  it(`/dns reaches whichever address answers${withLoopback6}`, async function () {
+    if (loopback == null) {
+      this.skip()
+    }
+
+    const { port, next } = await rawPeer(defer, { host: '::1' })
+    await reaches(`/dns/both.test/tcp/${port}`, next, lookupOf(['127.0.0.1', '::1']))
+  })
+
+  it(`/ip6zone of the loopback interface${withLoopback6}`, async function () {
+    if (loopback == null) {
+      this.skip()
+    }
+
+    const { port, next } = await rawPeer(defer, { host: '::1' })
+    await reaches(`/ip6zone/${loopback}/ip6/::1/tcp/${port}`, next)
+  })
+
+  it(`fault 5: /ip6zone of a link-local address${withLinkLocal}`, async function () {
+    if (zoned == null) {
+      return this.skip()
+    }
+
+    const { port, next } = await rawPeer(defer, { host: `${zoned.address}%${zoned.zone}` })
+    await reaches(`/ip6zone/${zoned.zone}/ip6/${zoned.address}/tcp/${port}`, next)
+  })
+})
+
+describe('a dial that the network refuses', () => {
+  const defer = cleanUpAfterEach()
+
+  it('tells the address, the code and the cause', async () => {
+    const { addr, port, server } = await rawPeer(defer)
+    server.close()
+    await pEvent(server, 'close')
+
+    const err = await rawTransport(defer).dial(addr).catch(err => err)
+
+    expect(err).to.be.an('error')
+    expect(err.message).to.include(`127.0.0.1:${port}`).and.to.include('ECONNREFUSED')
+    expect(err).to.have.property('code', 'ECONNREFUSED')
+    expect(err).to.have.nested.property('cause.code', 'ECONNREFUSED')
+  })
+
+  it('tells the path of a unix socket', async () => {
+    const err = await rawTransport(defer).dial('/unix/%2Fnowhere%2Fa.sock').catch(err => err)
+
+    expect(err.message).to.include('/nowhere/a.sock')
+    expect(err).to.have.property('code', 'ENOENT')
+    expect(err).to.have.nested.property('cause.code', 'ENOENT')
+  })
+
+  it('tells the name that has no address', async () => {
+    const err = await rawTransport(defer).dial('/dns4/nowhere.invalid/tcp/1234').catch(err => err)
+
+    expect(err.message).to.include('nowhere.invalid:1234')
+    expect(err).to.have.property('code').that.is.oneOf(['ENOTFOUND', 'EAI_AGAIN'])
+    expect(err).to.have.nested.property('cause.code', err.code)
+  })
+})

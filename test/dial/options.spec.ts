@@ -1,0 +1,192 @@
+import net from 'node:net'
+import { multiaddr } from '@multiformats/multiaddr'
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { rawClient, rawPeer } from '../fixtures/peers.ts'
+import { passThrough, rawTransport } from '../fixtures/raw.ts'
+import { straceWorks, trace } from '../fixtures/strace.ts'
+import { fullBacklog } from '../fixtures/workers.ts'
+import type { TCPOptions } from '../../src/index.ts'
+
+const skipped = straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'
+
+describe('fault 5: options of the dial', () => {
+  const defer = cleanUpAfterEach()
+
+  it('localAddress is where we dial from', async () => {
+    const { addr, next } = await rawPeer(defer)
+    await rawTransport(defer, { dialOpts: { localAddress: '127.0.0.77' } }).dial(addr)
+
+    expect(await next()).to.have.property('remoteAddress', '127.0.0.77')
+  })
+
+  it('localPort is where we dial from', async () => {
+    const localPort = await freePort()
+    const { addr, next } = await rawPeer(defer)
+    await rawTransport(defer, { dialOpts: { localPort, localAddress: '127.0.0.78' } }).dial(addr)
+
+    expect(await next()).to.have.property('remotePort', localPort)
+  })
+
+  it('what one dial says comes before what the transport says', async () => {
+    const { addr, next } = await rawPeer(defer)
+    await rawTransport(defer, { dialOpts: { localAddress: '127.0.0.77' } }).dial(addr, { localAddress: '127.0.0.79' })
+
+    expect(await next()).to.have.property('remoteAddress', '127.0.0.79')
+  })
+
+  it('nothing overrides the host and port of the address', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const trap = await rawPeer(defer)
+    const target = { host: '127.0.0.1', port: trap.port, path: '/nowhere.sock' }
+
+    await rawTransport(defer, { dialOpts: target as TCPOptions['dialOpts'] }).dial(addr)
+    await next()
+    await rawTransport(defer).dial(addr, target as object)
+    await next()
+  })
+
+  it('nothing overrides the host and port to listen on', async () => {
+    const trap = await rawPeer(defer)
+    const target = { host: '127.0.0.1', port: trap.port, path: '/nowhere.sock' }
+
+    const { port, next } = await rawTransport(defer, { listenOpts: target as TCPOptions['listenOpts'] }).listen()
+    expect(port).to.not.equal(trap.port)
+    await rawClient(defer, port)
+    await next()
+  })
+
+  it('allowHalfOpen is honoured: what is sent long after the FIN of the peer arrives', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer, { dialOpts: { allowHalfOpen: true } }).dial(addr)
+    const socket = await next()
+
+    socket.end()
+    await pEvent(conn, 'remoteCloseWrite', { timeout: 5_000 })
+    await new Promise(resolve => setTimeout(resolve, 50))
+
+    conn.send(Uint8Array.of(1, 2, 3))
+    expect(await pEvent(socket, 'data', { timeout: 5_000 })).to.have.lengthOf(3)
+    await conn.close()
+  })
+
+  it('a timeout ends a dial', async () => {
+    const port = await fullBacklog(defer)
+
+    await expect(rawTransport(defer, { dialOpts: { timeout: 100 } }).dial(`/ip4/127.0.0.1/tcp/${port}`))
+      .to.eventually.be.rejected.with.property('name', 'TimeoutError')
+  })
+
+  it('options are never written to', async () => {
+    const dialOpts = Object.freeze({ keepAliveInitialDelay: 1_000 })
+    const listenOpts = Object.freeze({ keepAliveInitialDelay: 2_000 })
+    const closeServerOnMaxConnections = Object.freeze({ closeAbove: 10, listenBelow: 5 })
+    const init = Object.freeze({ dialOpts, listenOpts, closeServerOnMaxConnections, maxConnections: 10 })
+    const { transport } = rawTransport(defer, init)
+
+    const listenerOptions = Object.freeze({ upgrader: passThrough() })
+    const listener = transport.createListener(listenerOptions)
+    defer(async () => listener.close())
+    await listener.listen(multiaddr('/ip4/127.0.0.1/tcp/0'))
+
+    const dialOptions = Object.freeze({ upgrader: passThrough(), signal: AbortSignal.timeout(5_000) })
+    const conn = await transport.dial(listener.getAddrs()[0], dialOptions)
+    await conn.close()
+
+    expect(Object.keys(dialOpts)).to.deep.equal(['keepAliveInitialDelay'])
+    expect(Object.keys(listenOpts)).to.deep.equal(['keepAliveInitialDelay'])
+    expect(Object.keys(listenerOptions)).to.deep.equal(['upgrader'])
+    expect(Object.keys(dialOptions)).to.deep.equal(['upgrader', 'signal'])
+  })
+
+  async function freePort (): Promise<number> {
+    const server = net.createServer().listen(0, '127.0.0.1')
+    await pEvent(server, 'listening')
+    const { port } = server.address() as net.AddressInfo
+    server.close()
+    await pEvent(server, 'close')
+
+    return port
+  }
+})
+
+/**
+ * What the kernel was told about a socket
+ */
+interface SocketOptionCalls {
+  noDelay: number[]
+  keepAlive: number[]
+  keepIdle: number[]
+}
+
+describe(`fault 5: options of the sockets, as the kernel has them${skipped}`, function () {
+  this.timeout(60_000)
+
+  const defer = cleanUpAfterEach()
+
+  beforeEach(function () {
+    if (!straceWorks) {
+      this.skip()
+    }
+  })
+
+  async function optionsOf (init: TCPOptions): Promise<Record<'dialled' | 'accepted', SocketOptionCalls>> {
+    const child = await trace(defer, ['setsockopt'], 'connect-to-self.ts', [init])
+    const port: number = await child.says()
+    const calls = await child.calls()
+
+    function values (side: RegExp, option: string): number[] {
+      return calls
+        .filter(call => side.test(call) && call.includes(option))
+        .map(call => Number(/\[(\d+)\]/.exec(call)?.[1]))
+    }
+
+    function read (side: RegExp): SocketOptionCalls {
+      return {
+        noDelay: values(side, 'TCP_NODELAY'),
+        keepAlive: values(side, 'SO_KEEPALIVE'),
+        keepIdle: values(side, 'TCP_KEEPIDLE')
+      }
+    }
+
+    return {
+      // before it is connected, a socket has no name in the trace
+      dialled: read(new RegExp(`->127\\.0\\.0\\.1:${port}\\]|<TCP:\\[\\d+\\]>`)),
+      accepted: read(new RegExp(`\\[127\\.0\\.0\\.1:${port}->`))
+    }
+  }
+
+  it('noDelay and keepAlive are on', async () => {
+    const { dialled, accepted } = await optionsOf({})
+
+    for (const { noDelay, keepAlive } of [dialled, accepted]) {
+      expect(noDelay.at(-1)).to.equal(1)
+      expect(keepAlive.at(-1)).to.equal(1)
+    }
+  })
+
+  it('noDelay can be off', async () => {
+    const { dialled, accepted } = await optionsOf({ dialOpts: { noDelay: false }, listenOpts: { noDelay: false } })
+
+    expect(dialled.noDelay).to.not.include(1)
+    expect(accepted.noDelay).to.not.include(1)
+  })
+
+  it('keepAlive can be off', async () => {
+    const { dialled, accepted } = await optionsOf({ dialOpts: { keepAlive: false }, listenOpts: { keepAlive: false } })
+
+    expect(dialled.keepAlive).to.not.include(1)
+    expect(accepted.keepAlive).to.not.include(1)
+  })
+
+  it('keepAliveInitialDelay is in ms', async () => {
+    const { dialled, accepted } = await optionsOf({
+      dialOpts: { keepAliveInitialDelay: 7_000 },
+      listenOpts: { keepAliveInitialDelay: 9_000 }
+    })
+
+    expect(dialled.keepIdle.at(-1)).to.equal(7)
+    expect(accepted.keepIdle.at(-1)).to.equal(9)
+  })
+})

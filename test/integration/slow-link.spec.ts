@@ -1,0 +1,102 @@
+import { multiaddr } from '@multiformats/multiaddr'
+import { expect } from 'aegir/chai'
+import { KiB, MiB, payload, sendPolitely, tally, Tallier } from '../fixtures/bytes.ts'
+import { createNode } from '../fixtures/node.ts'
+import { portOf } from '../fixtures/raw.ts'
+import { throttlingRelay } from '../fixtures/relay.ts'
+import type { Tally } from '../fixtures/bytes.ts'
+import type { Cleanup } from '../fixtures/cleanup.ts'
+import type { RelayOptions } from '../fixtures/relay.ts'
+
+const PROTOCOL = '/test/swallow/1.0.0'
+
+interface Case {
+  title: string
+  size: number
+  relay?: RelayOptions
+
+  /**
+   * The remote stream is paused for so many ms
+   */
+  pauseFor?: number
+}
+
+const cases: Case[] = [
+  { title: '3 MiB over a link of 64 KiB every 20 ms', size: 3 * MiB, relay: { bytes: 64 * KiB, every: 20 } },
+  { title: '16 MiB over a link of 64 KiB every 20 ms', size: 16 * MiB, relay: { bytes: 64 * KiB, every: 20 } },
+  { title: '3 MiB over a link of 256 KiB every 300 ms', size: 3 * MiB, relay: { bytes: 256 * KiB, every: 300 } },
+  { title: '3 MiB to a stream that is paused for 2 s', size: 3 * MiB, pauseFor: 2_000 }
+]
+
+/**
+ * yamux sends its window updates back all the time, which a closed socket would
+ * answer with a reset
+ */
+describe('fault 1: everything sent over Noise and yamux before close() arrives', function () {
+  this.timeout(60_000)
+
+  const cleanups: Cleanup[] = []
+  const results = new Map<string, Promise<{ sent: Tally, received: Tally }>>()
+
+  function defer (cleanup: Cleanup): void {
+    cleanups.push(cleanup)
+  }
+
+  async function closeOverSlowLink ({ size, relay, pauseFor }: Case): Promise<{ sent: Tally, received: Tally }> {
+    const [dialler, listener] = await Promise.all([
+      createNode(defer),
+      createNode(defer, { listen: true })
+    ])
+    const received = Promise.withResolvers<Tally>()
+
+    await listener.handle(PROTOCOL, (stream) => {
+      const tallier = new Tallier()
+
+      if (pauseFor != null) {
+        stream.pause()
+        setTimeout(() => { stream.resume() }, pauseFor)
+      }
+
+      stream.addEventListener('message', evt => { tallier.add(evt.data.subarray()) })
+      stream.addEventListener('end', () => { received.resolve(tallier.result()) })
+      stream.addEventListener('close', () => { received.resolve(tallier.result()) })
+    })
+
+    const port = portOf(listener.getMultiaddrs()[0])
+    const dialPort = relay == null ? port : await throttlingRelay(defer, port, relay)
+    const connection = await dialler.dial(multiaddr(`/ip4/127.0.0.1/tcp/${dialPort}/p2p/${listener.peerId}`))
+    const stream = await connection.newStream(PROTOCOL)
+    const data = payload(size)
+    const signal = AbortSignal.timeout(20_000)
+
+    await sendPolitely(stream, data, signal)
+    await connection.close({ signal })
+
+    return {
+      sent: tally(data),
+      received: await received.promise
+    }
+  }
+
+  before(() => {
+    for (const test of cases) {
+      const result = closeOverSlowLink(test)
+      result.catch(() => {})
+      results.set(test.title, result)
+    }
+  })
+
+  after(async () => {
+    for (const cleanup of cleanups.reverse()) {
+      await cleanup()
+    }
+  })
+
+  for (const { title } of cases) {
+    it(title, async () => {
+      const { sent, received } = await results.get(title) ?? {}
+
+      expect(received).to.deep.equal(sent)
+    })
+  }
+})

@@ -1,0 +1,55 @@
+import { expect } from 'aegir/chai'
+import { runChild } from '../fixtures/child.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { within } from '../fixtures/waiting.ts'
+import type { Child } from '../fixtures/child.ts'
+
+describe('a node that is stopped leaves no TCP or pipe handle', function () {
+  this.timeout(60_000)
+
+  const defer = cleanUpAfterEach()
+
+  async function start (addr?: string): Promise<[Child, string[]]> {
+    const child = runChild(defer, 'lifecycle.ts', addr == null ? [] : [addr])
+    expect(await child.says()).to.equal('hello')
+
+    return [child, await child.says()]
+  }
+
+  async function expectCleanStop (child: Child): Promise<void> {
+    child.tell('stop')
+    const { connections, before, after } = await within(5_000, 'node.stop()', child.says())
+
+    expect(connections).to.equal(1)
+    expect(after).to.deep.equal(before)
+    expect(await within(5_000, 'the end of the process', child.exited)).to.equal(0)
+  }
+
+  it('when the dialler stops first', async () => {
+    const [listener, [addr]] = await start()
+    const [dialler] = await start(addr)
+
+    await expectCleanStop(dialler)
+
+    const [second] = await start(addr)
+    await expectCleanStop(listener)
+    second.tell('stop')
+    expect(await within(5_000, 'node.stop()', second.says())).to.have.property('connections', 0)
+    expect(await within(5_000, 'the end of the process', second.exited)).to.equal(0)
+  })
+
+  it('when both stop at once', async () => {
+    const [listener, [addr]] = await start()
+    const [dialler] = await start(addr)
+
+    dialler.tell('stop')
+    listener.tell('stop')
+
+    for (const child of [dialler, listener]) {
+      const { before, after } = await within(5_000, 'node.stop()', child.says())
+
+      expect(after).to.deep.equal(before)
+      expect(await within(5_000, 'the end of the process', child.exited)).to.equal(0)
+    }
+  })
+})

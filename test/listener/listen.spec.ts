@@ -1,0 +1,180 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { networkInterfaces, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { multiaddr } from '@multiformats/multiaddr'
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { linkLocal, loopback6 } from '../fixtures/machine.ts'
+import { rawClient, rawPeer } from '../fixtures/peers.ts'
+import { passThrough, rawTransport } from '../fixtures/raw.ts'
+import { openHandles, within } from '../fixtures/waiting.ts'
+
+const loopback = loopback6()
+const withLoopback6 = loopback == null ? ' (SKIPPED: no IPv6 here)' : ''
+const zoned = linkLocal()
+const withLinkLocal = zoned == null ? ' (SKIPPED: no link-local IPv6 address here)' : ''
+
+describe('the address that is listened on', () => {
+  const defer = cleanUpAfterEach()
+
+  async function answersAt (ma: string): Promise<string> {
+    const { dial, listen } = rawTransport(defer)
+    const { addr, next } = await listen(ma)
+    const conn = await dial(addr)
+    await next()
+    await conn.close()
+
+    return addr.toString()
+  }
+
+  it('/ip4', async () => {
+    expect(await answersAt('/ip4/127.0.0.1/tcp/0')).to.match(/^\/ip4\/127\.0\.0\.1\/tcp\/[1-9]\d*$/)
+  })
+
+  it(`/ip6${withLoopback6}`, async function () {
+    if (loopback == null) {
+      this.skip()
+    }
+
+    expect(await answersAt('/ip6/::1/tcp/0')).to.match(/^\/ip6\/::1\/tcp\/[1-9]\d*$/)
+  })
+
+  it(`/ip6zone of the loopback interface${withLoopback6}`, async function () {
+    if (loopback == null) {
+      this.skip()
+    }
+
+    expect(await answersAt(`/ip6zone/${loopback}/ip6/::1/tcp/0`)).to.match(/^\/ip6zone\/\w+\/ip6\/::1\/tcp\/[1-9]\d*$/)
+  })
+
+  it(`fault 5: /ip6zone of a link-local address${withLinkLocal}`, async function () {
+    if (zoned == null) {
+      return this.skip()
+    }
+
+    const prefix = `/ip6zone/${zoned.zone}/ip6/${zoned.address}/tcp/`
+    expect(await answersAt(`${prefix}0`)).to.include(prefix)
+  })
+
+  it('/dns4', async () => {
+    const { listener } = await rawTransport(defer).listen('/dns4/localhost/tcp/0')
+    const [, port] = /\/tcp\/(\d+)/.exec(listener.getAddrs()[0].toString()) ?? []
+
+    await rawClient(defer, Number(port))
+  })
+
+  it('/unix', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'listen-'))
+    defer(async () => rm(dir, { recursive: true }))
+    const addr = `/unix/${encodeURIComponent(join(dir, 'a.sock'))}`
+
+    expect(await answersAt(addr)).to.equal(addr)
+  })
+
+  it('with a peer id behind it, which it does not tell', async () => {
+    expect(await answersAt('/ip4/127.0.0.1/tcp/0/p2p/12D3KooWCCSMskW88GTUBTYFvtDEuTaBN9oiFvs5LRDHVBRVkcGX'))
+      .to.match(/^\/ip4\/127\.0\.0\.1\/tcp\/\d+$/)
+  })
+
+  it('the IPv4 wildcard is told as the addresses of this machine', async () => {
+    const { listener, port } = await rawTransport(defer).listen('/ip4/0.0.0.0/tcp/0')
+    const expected = Object.values(networkInterfaces())
+      .flatMap(addresses => addresses ?? [])
+      .filter(({ family }) => family === 'IPv4')
+      .map(({ address }) => `/ip4/${address}/tcp/${port}`)
+
+    expect(listener.getAddrs().map(String)).to.include(`/ip4/127.0.0.1/tcp/${port}`)
+    expect(expected).to.include.members(listener.getAddrs().map(String))
+  })
+
+  it(`the IPv6 wildcard is IPv6 only${withLoopback6}`, async function () {
+    if (loopback == null) {
+      this.skip()
+    }
+
+    const { listener, port } = await rawTransport(defer).listen('/ip6/::/tcp/0')
+
+    expect(listener.getAddrs().map(String)).to.include(`/ip6/::1/tcp/${port}`)
+    await expect(rawClient(defer, port)).to.eventually.be.rejected.with.property('code', 'ECONNREFUSED')
+    // so the same port of IPv4 is free
+    await rawTransport(defer).listen(`/ip4/0.0.0.0/tcp/${port}`)
+  })
+})
+
+describe('listening', () => {
+  const defer = cleanUpAfterEach()
+
+  it('tells when it begins and when it ends', async () => {
+    const { transport } = rawTransport(defer)
+    const listener = transport.createListener({ upgrader: passThrough() })
+    const events: string[] = []
+
+    listener.addEventListener('listening', () => { events.push('listening') })
+    listener.addEventListener('close', () => { events.push('close') })
+
+    expect(listener.getAddrs()).to.be.empty()
+    await listener.listen(multiaddr('/ip4/127.0.0.1/tcp/0'))
+    expect(listener.getAddrs()).to.have.lengthOf(1)
+    await listener.close()
+    expect(listener.getAddrs()).to.be.empty()
+    expect(events).to.deep.equal(['listening', 'close'])
+  })
+
+  it('rejects when the port is taken, and can be tried again', async () => {
+    const { port, server } = await rawPeer(defer)
+    const { transport } = rawTransport(defer)
+    const listener = transport.createListener({ upgrader: passThrough() })
+    defer(async () => listener.close())
+    const addr = multiaddr(`/ip4/127.0.0.1/tcp/${port}`)
+
+    await expect(listener.listen(addr)).to.eventually.be.rejected.with.property('code', 'EADDRINUSE')
+    server.close()
+    await pEvent(server, 'close')
+    await listener.listen(addr)
+  })
+
+  it('rejects when it listens already', async () => {
+    const { listener } = await rawTransport(defer).listen()
+
+    await expect(listener.listen(multiaddr('/ip4/127.0.0.1/tcp/0')))
+      .to.eventually.be.rejected.with.property('name', 'AlreadyStartedError')
+  })
+
+  it('close() waits for every connection, and leaves no socket', async () => {
+    const before = openHandles()
+    const { port, listener, accepted } = await rawTransport(defer).listen()
+    const sockets = await Promise.all(Array.from({ length: 5 }, async () => rawClient(defer, port)))
+    const ends = sockets.map(async socket => pEvent(socket.resume(), 'close', { rejectionEvents: [] }))
+    sockets.forEach(socket => { socket.on('end', () => { socket.end() }) })
+
+    await within(2_000, 'close()', listener.close())
+    expect(accepted.map(({ status }) => status)).to.not.include('open')
+    await Promise.all(ends)
+    expect(openHandles()).to.deep.equal(before)
+  })
+
+  it('close() gives up upgrades that are under way', async () => {
+    const { port, listener } = await rawTransport(defer).listen('/ip4/127.0.0.1/tcp/0', {
+      onInbound: async () => new Promise(() => {})
+    })
+    const socket = await rawClient(defer, port)
+    const ended = pEvent(socket.resume(), 'close', { rejectionEvents: [] })
+    socket.on('end', () => { socket.end() })
+
+    await within(2_000, 'close()', listener.close())
+    await ended
+  })
+
+  it('close() twice resolves', async () => {
+    const { listener } = await rawTransport(defer).listen()
+
+    await within(2_000, 'close()', Promise.all([listener.close(), listener.close()]))
+    await within(2_000, 'close()', listener.close())
+  })
+
+  it('close() without listen() resolves', async () => {
+    const { transport } = rawTransport(defer)
+    await within(2_000, 'close()', transport.createListener({ upgrader: passThrough() }).close())
+  })
+})
