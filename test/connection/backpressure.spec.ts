@@ -23,6 +23,10 @@ describe('backpressure', function () {
     socket = await peer.next()
   })
 
+  function needsDrain (): number {
+    return Number(conn.writableNeedsDrain)
+  }
+
   /**
    * Send until the connection asks us to wait, and the peer's buffers are full
    */
@@ -34,7 +38,7 @@ describe('backpressure', function () {
 
       if (!conn.send(new Uint8Array(64 * KiB))) {
         // what the kernel takes makes it writable again
-        await untilStill(() => Number(conn.writableNeedsDrain))
+        await untilStill(needsDrain)
 
         if (conn.writableNeedsDrain) {
           return sent
