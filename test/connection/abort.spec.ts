@@ -1,10 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { StreamResetError } from '@libp2p/interface'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { MiB, payload, sendAll } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer, readAll } from '../fixtures/peers.ts'
-import { rawTransport } from '../fixtures/raw.ts'
+import { rawPair, rawTransport } from '../fixtures/raw.ts'
 import { closed, openSockets, until, within } from '../fixtures/waiting.ts'
 import type { RawPeer } from '../fixtures/peers.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
@@ -117,6 +120,18 @@ describe('aborting', () => {
 
     expect(() => conn.send(Uint8Array.of(1))).to.throw()
       .with.property('name', 'StreamStateError')
+  })
+
+  it('abort() over a unix socket closes it', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'abort-'))
+    defer(async () => rm(dir, { recursive: true }))
+
+    const { dialler, acceptor } = await rawPair(defer, {}, `/unix/${encodeURIComponent(join(dir, 'a.sock'))}`)
+    const event = closed(acceptor)
+
+    dialler.abort(new Error('Urk!'))
+    expect(dialler.status).to.equal('aborted')
+    await within(1_000, 'noticing', event)
   })
 
   it('no socket is left after an abort', async () => {

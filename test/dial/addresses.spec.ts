@@ -7,7 +7,8 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { linkLocal, lookupOf, loopback6 } from '../fixtures/machine.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
-import type { LookupFunction, Socket } from 'node:net'
+import type { TCPOptions } from '../../src/index.ts'
+import type { Socket } from 'node:net'
 
 const zoned = linkLocal()
 const withLinkLocal = zoned == null ? ' (SKIPPED: no link-local IPv6 address here)' : ''
@@ -17,8 +18,8 @@ const withLoopback6 = loopback == null ? ' (SKIPPED: no IPv6 here)' : ''
 describe('the address that is dialled', () => {
   const defer = cleanUpAfterEach()
 
-  async function reaches (addr: string, next: () => Promise<Socket>, lookup?: LookupFunction): Promise<Socket> {
-    const conn = await rawTransport(defer, { dialOpts: { lookup } }).dial(addr)
+  async function reaches (addr: string, next: () => Promise<Socket>, dialOpts?: TCPOptions['dialOpts']): Promise<Socket> {
+    const conn = await rawTransport(defer, { dialOpts }).dial(addr)
     expect(conn.remoteAddr.toString()).to.equal(addr)
 
     const socket = await next()
@@ -62,7 +63,7 @@ describe('the address that is dialled', () => {
 
   it('fault 5: /dns4 reaches the IPv4 address of a name that has both', async () => {
     const { port, next } = await rawPeer(defer)
-    await reaches(`/dns4/both.test/tcp/${port}`, next, lookupOf(['::1', '127.0.0.1']))
+    await reaches(`/dns4/both.test/tcp/${port}`, next, { lookup: lookupOf(['::1', '127.0.0.1']) })
   })
 
   it('fault 5: /dns4 does not reach an IPv6 address', async () => {
@@ -78,7 +79,7 @@ describe('the address that is dialled', () => {
     }
 
     const { port, next } = await rawPeer(defer, { host: '::1' })
-    await reaches(`/dns6/both.test/tcp/${port}`, next, lookupOf(['127.0.0.1', '::1']))
+    await reaches(`/dns6/both.test/tcp/${port}`, next, { lookup: lookupOf(['127.0.0.1', '::1']) })
   })
 
   it('fault 5: /dns6 does not reach an IPv4 address', async () => {
@@ -94,7 +95,17 @@ describe('the address that is dialled', () => {
     }
 
     const { port, next } = await rawPeer(defer, { host: '::1' })
-    await reaches(`/dns/both.test/tcp/${port}`, next, lookupOf(['127.0.0.1', '::1']))
+    await reaches(`/dns/both.test/tcp/${port}`, next, { lookup: lookupOf(['127.0.0.1', '::1']) })
+  })
+
+  it(`/dns reaches the family that the options say${withLoopback6}`, async function () {
+    if (loopback == null) {
+      this.skip()
+    }
+
+    const { port } = await rawPeer(defer)
+    const other = await rawPeer(defer, { host: '::1', port })
+    await reaches(`/dns/both.test/tcp/${port}`, other.next, { family: 6, lookup: lookupOf(['127.0.0.1', '::1']) })
   })
 
   it(`/ip6zone of the loopback interface${withLoopback6}`, async function () {

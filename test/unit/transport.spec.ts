@@ -2,8 +2,9 @@ import { isTransport, serviceCapabilities } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { rawPeer } from '../fixtures/peers.ts'
+import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { openSockets, until, within } from '../fixtures/waiting.ts'
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 
 const PEER_ID = '12D3KooWCCSMskW88GTUBTYFvtDEuTaBN9oiFvs5LRDHVBRVkcGX'
@@ -78,6 +79,24 @@ describe('the transport', () => {
       'libp2p:tcp:connection',
       'libp2p:tcp:listener'
     ])
+  })
+
+  it('stop() leaves no socket, whoever dialled', async () => {
+    const peer = await rawPeer(defer)
+    const before = openSockets()
+    const { dial, listen, transport } = rawTransport(defer)
+    const { port, next } = await listen()
+    const dialled = await dial(peer.addr)
+    const client = await rawClient(defer, port)
+    const accepted = await next()
+
+    for (const socket of [client, await peer.next()]) {
+      socket.on('end', () => { socket.end() }).resume()
+    }
+
+    await within(2_000, 'stop()', Promise.resolve(transport.stop?.()))
+    expect([dialled.status, accepted.status]).to.not.include('open')
+    await until(() => openSockets() <= before, 'no socket is left')
   })
 
   it('can be stopped and started again', async () => {
