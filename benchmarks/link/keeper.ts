@@ -67,3 +67,8 @@ for (const event of ['disconnect', 'SIGINT', 'SIGTERM', 'SIGHUP']) {
 process.once('message', (request: KeeperRequest) => {
   making = make(request).then(reply => process.connected && process.send?.(reply))
 })
+
+// it may have closed while we were loading
+if (!process.connected) {
+  process.exit()
+}

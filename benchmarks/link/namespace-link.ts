@@ -5,8 +5,8 @@ import type { KeeperReply, KeeperRequest } from './keeper.ts'
 import type { LinkParts, LinkShape } from './link.ts'
 
 const TITLES = {
-  netem: 'two network namespaces joined by veth, delayed by tc netem',
-  relay: 'two network namespaces joined by TUN devices, delayed by a userspace relay'
+  netem: 'netem link: two network namespaces joined by veth, delayed by tc netem',
+  relay: 'relay link: two network namespaces joined by TUN devices, delayed by a userspace relay'
 }
 
 /**

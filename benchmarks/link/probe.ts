@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { performance } from 'node:perf_hooks'
+import { endWithParent } from '../run/end-with-parent.ts'
+import { timeConnect, timeEcho } from './round-trip.ts'
 import type { Address } from './link.ts'
 
 /**
@@ -26,36 +27,7 @@ async function listen (host: string): Promise<ProbeReply> {
   return { type: 'listening', port: (server.address() as net.AddressInfo).port }
 }
 
-/**
- * The kernel answers a SYN, so this times the link alone.
- */
-async function timeConnect (address: Address): Promise<number> {
-  const start = performance.now()
-  const socket = net.connect(address)
-  await once(socket, 'connect')
-  const elapsed = performance.now() - start
-  socket.destroy()
-
-  return elapsed
-}
-
-/**
- * For a link that answers a SYN before its time.
- */
-async function timeEcho (address: Address): Promise<number> {
-  const socket = net.connect({ ...address, noDelay: true })
-  socket.write('.')
-  await once(socket, 'data')
-  const start = performance.now()
-  socket.write('.')
-  await once(socket, 'data')
-  const elapsed = performance.now() - start
-  socket.destroy()
-
-  return elapsed
-}
-
-process.once('disconnect', () => process.exit())
+endWithParent()
 process.on('message', (request: ProbeRequest) => {
   void (async () => {
     if (request.type === 'listen') {

@@ -16,7 +16,7 @@ export function proxyLink (shape: LinkShape): LinkParts {
 
   return {
     kind: 'proxy',
-    title: 'loopback through a delaying TCP proxy',
+    title: 'proxy link: loopback through a delaying TCP proxy',
     hiddenRoundTrips: 1,
     listenHost: HOST,
     async dialAddress (port) {

@@ -86,7 +86,9 @@ export async function libp2pPeer (stack: Libp2pStack, role: Role): Promise<Peer>
       node = await start([multiaddrOf({ host, port: 0 })])
       await node.handle(ECHO_PROTOCOL, stack.generation.echo, { maxInboundStreams: 10_000 })
 
-      return multiaddrOf(addressOf(node.getMultiaddrs()[0].toString()), node.peerId.toString())
+      const peerId = node.peerId.toString()
+
+      return node.getMultiaddrs().map(multiaddr => multiaddrOf(addressOf(multiaddr.toString()), peerId))
     },
 
     async dial (address): Promise<Sample> {

@@ -4,7 +4,7 @@ import type { Rival, Sample } from './rival.ts'
 import type { Link, LinkEnd } from '../link/link.ts'
 
 export interface PeerProcess {
-  listen(host: string): Promise<string>
+  listen(host: string): Promise<string[]>
   dial(multiaddr: string): Promise<Sample>
 }
 

@@ -1,3 +1,4 @@
+import { endWithParent } from '../run/end-with-parent.ts'
 import { rivalNamed } from './registry.ts'
 import type { Role } from './rival.ts'
 
@@ -22,9 +23,7 @@ function reply (message: PeerReply): void {
   }
 }
 
-// our parent says when to end, it also gets the signals of a terminal
-process.on('SIGINT', () => {})
-process.once('disconnect', () => process.exit())
+endWithParent()
 
 const [name, role] = process.argv.slice(2)
 

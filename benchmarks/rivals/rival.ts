@@ -32,10 +32,10 @@ export type Role = 'listener' | 'dialler'
 
 export interface Peer {
   /**
-   * Echoes what it is sent. Resolves to the multiaddr it listens on, at a port
+   * Echoes what it is sent. Resolves to the multiaddrs it listens on, at a port
    * that the system chose.
    */
-  listen(host: string): Promise<string>
+  listen(host: string): Promise<string[]>
 
   /**
    * Dials, gets one byte back, and closes.

@@ -10,7 +10,7 @@ import type { Peer, Rival, Sample } from '../rival.ts'
  */
 export const rival: Rival = {
   name: 'floor',
-  title: 'plain net.connect and 1 byte (the floor)',
+  title: 'plain net.connect and 1 byte',
   versions: () => ({ node: process.versions.node }),
   async open () {
     const server = net.createServer({ noDelay: true }, socket => {
@@ -24,7 +24,7 @@ export const rival: Rival = {
         await once(server, 'listening')
         const { port } = server.address() as net.AddressInfo
 
-        return multiaddrOf({ host, port })
+        return [multiaddrOf({ host, port })]
       },
       dial,
       async close () {

@@ -5,7 +5,7 @@ import type { Rival } from '../rival.ts'
 
 export const rival: Rival = {
   name: 'official',
-  title: 'libp2p 3 and @libp2p/tcp 11 (official today)',
+  title: 'libp2p 3, @libp2p/tcp 11 (official today)',
   versions: () => currentVersions('@libp2p/tcp'),
   async open (role) {
     const [{ createLibp2p }, { tcp }, { noise }, { yamux }, { multiaddr }] = await Promise.all([

@@ -5,6 +5,6 @@ import { ourStack } from '../our-stack.ts'
  */
 export const rival = ourStack({
   name: 'ours',
-  title: 'ours, all of it',
+  title: 'libp2p-fast-tcp, tcp() and optimistic()',
   optimism: 'all'
 })

@@ -5,6 +5,6 @@ import { ourStack } from '../our-stack.ts'
  */
 export const rival = ourStack({
   name: 'recipe',
-  title: 'ours, noDelay and CLOSE_TIMEOUT alone',
+  title: 'noDelay and CLOSE_TIMEOUT alone',
   optimism: 'none'
 })

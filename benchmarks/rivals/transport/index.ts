@@ -5,6 +5,6 @@ import { ourStack } from '../our-stack.ts'
  */
 export const rival = ourStack({
   name: 'transport',
-  title: 'ours, the transport alone',
+  title: 'libp2p-fast-tcp, its tcp() alone',
   optimism: 'transport'
 })

@@ -5,6 +5,6 @@ import { olderStack } from '../older-stack.ts'
  */
 export const rival = olderStack({
   name: 'v10',
-  title: 'libp2p 2.8 and @libp2p/tcp 10 (the "0.4 s")',
+  title: 'libp2p 2.8, @libp2p/tcp 10 (the "0.4 s")',
   encryptersOption: 'connectionEncrypters'
 })

@@ -6,6 +6,6 @@ import { olderStack } from '../older-stack.ts'
  */
 export const rival = olderStack({
   name: 'v9',
-  title: 'libp2p 1.9 and @libp2p/tcp 9 (the "0.2 s")',
+  title: 'libp2p 1.9, @libp2p/tcp 9 (the "0.2 s")',
   encryptersOption: 'connectionEncryption'
 })

@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import { performance } from 'node:perf_hooks'
+import { median } from '../statistics.ts'
+import type { Address } from './link.ts'
+
+const RUNS = 5
+
+/**
+ * The round trip to whatever listens at an address, in milliseconds.
+ */
+export async function roundTripTo (address: Address): Promise<number> {
+  const samples: number[] = []
+
+  for (let i = 0; i < RUNS; i++) {
+    samples.push(await timeConnect(address))
+  }
+
+  return median(samples)
+}
+
+/**
+ * Milliseconds until a connection is open. The kernel answers a SYN, so this
+ * times what lies between and no program.
+ */
+export async function timeConnect (address: Address): Promise<number> {
+  const start = performance.now()
+  const socket = net.connect(address)
+  await once(socket, 'connect')
+  const elapsed = performance.now() - start
+  socket.destroy()
+
+  return elapsed
+}
+
+/**
+ * Milliseconds until a byte is back over an open connection, for a link that
+ * answers a SYN before its time.
+ */
+export async function timeEcho (address: Address): Promise<number> {
+  const socket = net.connect({ ...address, noDelay: true })
+  socket.write('.')
+  await once(socket, 'data')
+  const start = performance.now()
+  socket.write('.')
+  await once(socket, 'data')
+  const elapsed = performance.now() - start
+  socket.destroy()
+
+  return elapsed
+}

@@ -1,0 +1,39 @@
+import { environment } from './environment.ts'
+import { summariseLink } from './summary.ts'
+import type { Environment } from './environment.ts'
+import type { RivalSummary } from './summary.ts'
+import type { ConnectOptions, LinkRuns } from '../connect.ts'
+
+/**
+ * All that is known of a connect benchmark, as its JSON file holds it
+ */
+export interface ConnectReport extends Environment {
+  benchmark: 'connect'
+  seed: number
+  rivals: Array<{ name: string, title: string, versions: Record<string, string> }>
+  skipped: Skipped[]
+
+  /**
+   * Each holds every sample in milliseconds, and what they come to.
+   */
+  links: Array<LinkRuns & { summary: RivalSummary[] }>
+}
+
+/**
+ * A rival that could not be prepared
+ */
+export interface Skipped {
+  rival: string
+  reason: string
+}
+
+export function connectReport (links: LinkRuns[], { rivals, seed }: ConnectOptions, skipped: Skipped[]): ConnectReport {
+  return {
+    benchmark: 'connect',
+    ...environment(),
+    seed,
+    rivals: rivals.map(rival => ({ name: rival.name, title: rival.title, versions: rival.versions() })),
+    skipped,
+    links: links.map(link => ({ ...link, summary: summariseLink(link, rivals) }))
+  }
+}

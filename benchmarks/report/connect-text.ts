@@ -1,0 +1,100 @@
+import { ms, times, trips } from './numbers.ts'
+import { summariseLink } from './summary.ts'
+import { table } from './table.ts'
+import { verdict } from './verdict.ts'
+import type { ConnectReport } from './connect-report.ts'
+import type { RivalSummary } from './summary.ts'
+import type { LinkRuns } from '../connect.ts'
+import type { Rival } from '../rivals/rival.ts'
+
+type Names = Array<Pick<Rival, 'name' | 'title'>>
+
+/**
+ * The report of a connect benchmark as a terminal shows it.
+ */
+export function connectText (report: ConnectReport): string {
+  const skipped = report.skipped.map(({ rival, reason }) => `Left out: ${rival}, ${reason}`)
+  const verdicts = report.links
+    .map(link => verdict(link, summariseLink(link, report.rivals)))
+    .filter(text => text != null)
+
+  return [
+    ...report.links.map(link => linkText(link, report.rivals)),
+    ...(skipped.length > 0 ? [skipped.join('\n')] : []),
+    ...verdicts
+  ].join('\n\n')
+}
+
+function linkText (link: LinkRuns, rivals: Names): string {
+  const summaries = summariseLink(link, rivals)
+  const failures = link.runs.filter(({ failure }) => failure != null).map(run => `${run.rival} failed in run ${run.run}: ${run.failure}`)
+
+  return [
+    headline(link),
+    'Each run, TCP connection / handshake / total to the first byte, ms',
+    runTable(link, rivals),
+    'Summary, ms (medians unless it says otherwise; closing is not in the total)',
+    summaryTable(summaries),
+    ...notes(summaries),
+    ...(failures.length > 0 ? [failures.join('\n')] : [])
+  ].join('\n\n')
+}
+
+function headline (link: LinkRuns): string {
+  const shape = link.shape == null || link.kind === 'loopback' ? '' : `, ${link.shape.delay} ms each way`
+  const lines = [`== ${link.title}${shape}; measured round trip ${link.roundTrip.toFixed(1)} ms ==`]
+
+  link.passedOver?.forEach(({ kind, reason }) => { lines.push(`   (not ${kind}: ${reason})`) })
+
+  if (link.hiddenRoundTrips > 0) {
+    lines.push(`   (this link hides ${link.hiddenRoundTrips} round trip, that of the SYN: round trips count it, milliseconds do not)`)
+  }
+
+  return lines.join('\n')
+}
+
+function runTable (link: LinkRuns, rivals: Names): string {
+  const numbers = [...new Set(link.runs.map(({ run }) => run))].filter(run => run > 0)
+  const rows = numbers.map(number => [
+    String(number),
+    ...rivals.map(({ name }) => {
+      const sample = link.runs.find(({ rival, run }) => rival === name && run === number)?.sample
+
+      return sample == null ? 'failed' : [sample.connect, sample.security + sample.muxer, sample.total].map(ms).join(' / ')
+    })
+  ])
+
+  return table([{ title: 'run' }, ...rivals.map(({ name }) => ({ title: name }))], rows)
+}
+
+function summaryTable (summaries: RivalSummary[]): string {
+  return table([
+    { title: 'stack', align: 'left' },
+    { title: 'TCP' },
+    { title: 'handshake' },
+    { title: 'stream' },
+    { title: 'byte' },
+    { title: 'total' },
+    { title: 'average' },
+    { title: 'p10-p90' },
+    { title: 'round trips' },
+    { title: 'to official' },
+    { title: 'close' }
+  ], summaries.map(summary => [
+    `${summary.rival}: ${summary.title}`,
+    ms(summary.connect.median),
+    ms(summary.handshake.median),
+    ms(summary.stream.median),
+    ms(summary.firstByte.median),
+    ms(summary.total.median),
+    ms(summary.total.average),
+    `${ms(summary.total.p10)}-${ms(summary.total.p90)}`,
+    trips(summary.roundTrips),
+    `${times(summary.ratio)}${summary.noisy ? '~' : ' '}`,
+    ms(summary.close.median)
+  ]))
+}
+
+function notes (summaries: RivalSummary[]): string[] {
+  return summaries.some(({ noisy }) => noisy) ? ['~ the spreads of the two overlap: the difference may be noise'] : []
+}

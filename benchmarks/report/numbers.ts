@@ -1,0 +1,18 @@
+/**
+ * Milliseconds to three figures or so: what is below 10 ms shows its tenths.
+ */
+export function ms (milliseconds: number): string {
+  if (Number.isNaN(milliseconds)) {
+    return '-'
+  }
+
+  return milliseconds.toFixed(milliseconds < 9.95 ? 1 : 0)
+}
+
+export function times (ratio: number): string {
+  return Number.isNaN(ratio) ? '-' : `${ratio.toFixed(2)}x`
+}
+
+export function trips (count: number): string {
+  return Number.isNaN(count) ? '-' : count.toFixed(1)
+}

@@ -1,0 +1,92 @@
+import { overlaps, summarise } from '../statistics.ts'
+import type { LinkRuns } from '../connect.ts'
+import type { Rival, Sample } from '../rivals/rival.ts'
+import type { Summary } from '../statistics.ts'
+
+/**
+ * What the runs of one rival over one link come to, in milliseconds
+ */
+export interface RivalSummary {
+  rival: string
+  title: string
+  failures: number
+  connect: Summary
+
+  /**
+   * Security and muxer.
+   */
+  handshake: Summary
+
+  /**
+   * Opening the stream.
+   */
+  stream: Summary
+
+  /**
+   * The byte there and back.
+   */
+  firstByte: Summary
+  total: Summary
+  close: Summary
+
+  /**
+   * The median total in round trips of the link, with those that it hides. NaN
+   * over a link without delay, where they say nothing.
+   */
+  roundTrips: number
+
+  /**
+   * The median total against that of the reference. NaN without one.
+   */
+  ratio: number
+
+  /**
+   * True where the spreads of the totals overlap: the ratio may be noise.
+   */
+  noisy: boolean
+}
+
+/**
+ * What ratios are against
+ */
+export const REFERENCE = 'official'
+
+/**
+ * Below this many milliseconds a round trip is programs at work.
+ */
+const SHORTEST_ROUND_TRIP = 5
+
+export function summariseLink (link: LinkRuns, rivals: Array<Pick<Rival, 'name' | 'title'>>): RivalSummary[] {
+  const reference = samplesOf(link, REFERENCE).map(({ total }) => total)
+  const referenceTotal = summarise(reference)
+
+  return rivals.map(({ name, title }) => {
+    const samples = samplesOf(link, name)
+    const total = summarise(samples.map(({ total }) => total))
+    const measurable = link.roundTrip >= SHORTEST_ROUND_TRIP
+
+    return {
+      rival: name,
+      title,
+      failures: link.runs.filter(run => run.rival === name && run.failure != null).length,
+      connect: summarise(samples.map(({ connect }) => connect)),
+      handshake: summarise(samples.map(({ security, muxer }) => security + muxer)),
+      stream: summarise(samples.map(({ stream }) => stream)),
+      firstByte: summarise(samples.map(({ firstByte }) => firstByte)),
+      total,
+      close: summarise(samples.map(({ close }) => close)),
+      roundTrips: measurable ? total.median / link.roundTrip + link.hiddenRoundTrips : NaN,
+      ratio: total.median / referenceTotal.median,
+      noisy: name !== REFERENCE && overlaps(total, referenceTotal)
+    }
+  })
+}
+
+/**
+ * What counts: warm-ups and failures do not.
+ */
+export function samplesOf (link: LinkRuns, rival: string): Sample[] {
+  return link.runs
+    .filter(run => run.rival === rival && run.run > 0)
+    .flatMap(({ sample }) => sample ?? [])
+}

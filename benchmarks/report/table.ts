@@ -1,0 +1,30 @@
+export interface Column {
+  title: string
+
+  /**
+   * @default 'right'
+   */
+  align?: 'left' | 'right'
+}
+
+const GAP = '  '
+
+/**
+ * A table of text: a line of titles, a rule, a line per row.
+ */
+export function table (columns: Column[], rows: string[][]): string {
+  const widths = columns.map(({ title }, i) => Math.max(title.length, ...rows.map(row => row[i].length)))
+
+  function line (cells: string[]): string {
+    return cells
+      .map((cell, i) => columns[i].align === 'left' ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))
+      .join(GAP)
+      .trimEnd()
+  }
+
+  return [
+    line(columns.map(({ title }) => title)),
+    widths.map(width => '-'.repeat(width)).join(GAP),
+    ...rows.map(line)
+  ].join('\n')
+}
