@@ -120,7 +120,7 @@ function rivalList (value: string): Rival[] {
 const program = new Command('npm run benchmark --')
   .description('Times libp2p connections over TCP, this transport beside others.')
 
-program.command('connect', { isDefault: true })
+const connectCommand = program.command('connect', { isDefault: true })
   .description('from a dial to the first byte that is echoed, step by step, over loopback and a delayed link (the default)')
   .option('--runs <n>', `dials of each stack over each link (default: ${RUNS}, quick: ${QUICK_RUNS})`, wholeFrom(1))
   .option('--delay <ms>', 'one-way delay of the link; 0 for loopback alone', atLeast(0), 40)
@@ -132,6 +132,9 @@ program.command('connect', { isDefault: true })
   .addOption(new Option('--listen [host]', 'print the multiaddr of a node and wait to be dialled').conflicts('dial'))
   .option('--dial <multiaddr>', 'time dials to such a node on another machine')
   .action(connect)
+
+// --help goes to the program: show what its default takes as well
+program.addHelpText('after', () => `\n${connectCommand.helpInformation()}`)
 
 await program.parseAsync().catch((err: Error) => {
   console.error(err.message)

@@ -47,7 +47,7 @@ function headline (link: LinkRuns): string {
   link.passedOver?.forEach(({ kind, reason }) => { lines.push(`   (not ${kind}: ${reason})`) })
 
   if (link.hiddenRoundTrips > 0) {
-    lines.push(`   (this link hides ${link.hiddenRoundTrips} round trip, that of the SYN: round trips count it, milliseconds do not)`)
+    lines.push(`   (this link hides ${link.hiddenRoundTrips} round trip, that of the SYN: round trips and ratios count it, milliseconds do not)`)
   }
 
   return lines.join('\n')

@@ -36,7 +36,8 @@ export interface RivalSummary {
   roundTrips: number
 
   /**
-   * The median total against that of the reference. NaN without one.
+   * The median total against that of the reference, both with the round trips
+   * that the link hides. NaN without a reference.
    */
   ratio: number
 
@@ -59,6 +60,7 @@ const SHORTEST_ROUND_TRIP = 5
 export function summariseLink (link: LinkRuns, rivals: Array<Pick<Rival, 'name' | 'title'>>): RivalSummary[] {
   const reference = samplesOf(link, REFERENCE).map(({ total }) => total)
   const referenceTotal = summarise(reference)
+  const hidden = link.roundTrip * link.hiddenRoundTrips
 
   return rivals.map(({ name, title }) => {
     const samples = samplesOf(link, name)
@@ -75,8 +77,8 @@ export function summariseLink (link: LinkRuns, rivals: Array<Pick<Rival, 'name' 
       firstByte: summarise(samples.map(({ firstByte }) => firstByte)),
       total,
       close: summarise(samples.map(({ close }) => close)),
-      roundTrips: measurable ? total.median / link.roundTrip + link.hiddenRoundTrips : NaN,
-      ratio: total.median / referenceTotal.median,
+      roundTrips: measurable ? (total.median + hidden) / link.roundTrip : NaN,
+      ratio: (total.median + hidden) / (referenceTotal.median + hidden),
       noisy: name !== REFERENCE && overlaps(total, referenceTotal)
     }
   })

@@ -90,9 +90,14 @@ describe('benchmarks: report', () => {
   })
 
   it('counts the round trip that a proxy hides', () => {
-    const [floor] = summariseLink(link({ hiddenRoundTrips: 1, runs: runsOf('floor', 0, 0, 0, 1) }), rivals)
+    const [floor, official] = summariseLink(link({
+      hiddenRoundTrips: 1,
+      runs: [...runsOf('floor', 0, 0, 0, 1), ...runsOf('official', 0, 2, 1, 1)]
+    }), rivals)
 
     expect(floor.roundTrips).to.be.closeTo(2, 0.05)
+    expect(floor.ratio).to.be.closeTo(2 / 5, 0.01)
+    expect(official.roundTrips).to.be.closeTo(5, 0.05)
   })
 
   it('counts no round trips over loopback and compares with nothing that was not measured', () => {
