@@ -1,0 +1,103 @@
+import { noise } from '@libp2p/noise'
+import { yamux } from '@libp2p/yamux'
+import { expect } from 'aegir/chai'
+import { optimistic, tcp } from '../../src/index.ts'
+import { turns } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { until } from '../fixtures/waiting.ts'
+import { ECHO, EAGER, bareNode, echoNode, firstByte } from './fixtures/stacks.ts'
+import { streamNodes } from './fixtures/stream-nodes.ts'
+import type { Connection, NewStreamOptions } from '@libp2p/interface'
+
+const UNKNOWN = '/test/unknown/1.0.0'
+
+describe('whether a stream is negotiated optimistically', () => {
+  const defer = cleanUpAfterEach()
+
+  /** Whether `newStream` resolves while the peer cannot reply */
+  async function waits (connection: Connection, hold: () => () => void, protocols: string | string[], options?: NewStreamOptions): Promise<boolean> {
+    const release = hold()
+    let opened = false
+    const opening = connection.newStream(protocols, options).then(stream => {
+      opened = true
+      return stream
+    })
+
+    opening.catch(() => {})
+    await turns(30)
+    const waited = !opened
+    release()
+    const stream = await opening
+    expect(await firstByte(stream)).to.equal(42)
+    stream.abort(new Error('done'))
+
+    return waited
+  }
+
+  it('is the word of the caller: negotiateFully: false', async () => {
+    const { connection, holdReplies, counted } = await streamNodes(defer)
+
+    expect(await waits(connection, holdReplies, ECHO, EAGER)).to.be.false()
+    expect(counted()).to.deep.equal({ accepted: 1 })
+  })
+
+  it('is no, if nothing is known of the peer', async () => {
+    const { connection, holdReplies, counted } = await streamNodes(defer)
+
+    expect(await waits(connection, holdReplies, ECHO)).to.be.true()
+    expect(counted()).to.deep.equal({})
+  })
+
+  it('is yes, if the protocol was negotiated with the peer before', async () => {
+    const { connection, holdReplies, counted } = await streamNodes(defer)
+
+    expect(await waits(connection, holdReplies, ECHO)).to.be.true()
+    expect(await waits(connection, holdReplies, ECHO)).to.be.false()
+    expect(counted()).to.deep.equal({ accepted: 1 })
+  })
+
+  it('is no, if the caller says negotiateFully: true, whatever is known', async () => {
+    const { connection, holdReplies, counted } = await streamNodes(defer)
+
+    await waits(connection, holdReplies, ECHO)
+    expect(await waits(connection, holdReplies, ECHO, { negotiateFully: true })).to.be.true()
+    expect(counted()).to.deep.equal({})
+  })
+
+  it('is no, if there are several protocols to choose from', async () => {
+    const { connection, holdReplies, counted } = await streamNodes(defer)
+
+    expect(await waits(connection, holdReplies, [UNKNOWN, ECHO], EAGER)).to.be.true()
+    expect(await waits(connection, holdReplies, [ECHO, UNKNOWN], EAGER)).to.be.true()
+    expect(counted()).to.deep.equal({})
+  })
+
+  it('is yes, if there is a list with one protocol', async () => {
+    const { connection, holdReplies } = await streamNodes(defer)
+
+    expect(await waits(connection, holdReplies, [ECHO], EAGER)).to.be.false()
+  })
+
+  it('is yes on a stream that the listener opens, too', async () => {
+    const listener = await bareNode(defer, {
+      addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
+      transports: [tcp()],
+      connectionEncrypters: [noise()],
+      streamMuxers: [optimistic(yamux())]
+    })
+    const dialler = await echoNode(defer)
+    await dialler.dial(listener.getMultiaddrs())
+    await until(() => listener.getConnections().length === 1, 'the listener has the connection')
+
+    const stream = await listener.getConnections()[0].newStream(ECHO, EAGER)
+    expect(stream.protocol).to.equal(ECHO)
+    expect(await firstByte(stream)).to.equal(42)
+  })
+
+  it('is yes, if identify has told that the peer speaks it', async () => {
+    const { connection, holdReplies, stored } = await streamNodes(defer, { identified: true })
+    await until(async () => (await stored()).includes(ECHO), 'identify has run')
+
+    expect(await waits(connection, holdReplies, ECHO)).to.be.false()
+  })
+})

@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'aegir/chai'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { closed, until } from '../fixtures/waiting.ts'
+import { muxers } from './fixtures/muxers.ts'
+import { counting } from './fixtures/proposals.ts'
+import { ECHO, EAGER, firstByte } from './fixtures/stacks.ts'
+import { streamNodes } from './fixtures/stream-nodes.ts'
+import type { StreamNodes } from './fixtures/stream-nodes.ts'
+
+const UNKNOWN = '/test/unknown/1.0.0'
+
+for (const [name, muxer] of Object.entries(muxers)) {
+  describe(`a protocol that the peer refuses on an optimistic stream of ${name}`, () => {
+    const defer = cleanUpAfterEach()
+
+    async function refused (nodes: StreamNodes, protocol = UNKNOWN): Promise<void> {
+      const before = nodes.counted().refused ?? 0
+      const stream = await nodes.connection.newStream(protocol, EAGER)
+
+      await until(() => stream.status === 'aborted', 'the stream is closed')
+      expect(nodes.counted().refused).to.be.above(before)
+    }
+
+    it('closes that stream with an UnsupportedProtocolError and no other', async () => {
+      const nodes = await streamNodes(defer, { muxer })
+      const other = await nodes.connection.newStream(ECHO, EAGER)
+
+      expect(await firstByte(other)).to.equal(42)
+      await refused(nodes)
+      expect(await firstByte(other)).to.equal(42)
+      expect(nodes.connection.status).to.equal('open')
+      expect(nodes.counted()).to.deep.equal({ accepted: 1, refused: 1 })
+      expect(nodes.connection.streams).to.deep.equal([other])
+    })
+
+    it('leaves the peer store as it was', async () => {
+      const nodes = await streamNodes(defer, { muxer })
+      await firstByte(await nodes.connection.newStream(ECHO))
+      expect(await nodes.stored()).to.deep.equal([ECHO])
+
+      await refused(nodes)
+      await until(async () => !(await nodes.stored()).includes(UNKNOWN), 'the protocol is out of the peer store', 2_000)
+      expect(await nodes.stored()).to.deep.equal([ECHO])
+    })
+
+    it('is negotiated in full the next time, which rejects', async () => {
+      const nodes = await streamNodes(defer, { muxer })
+      await refused(nodes)
+
+      await expect(nodes.connection.newStream(UNKNOWN)).to.eventually.be.rejected.with.property('name', 'UnsupportedProtocolError')
+      expect(nodes.counted()).to.deep.equal({ refused: 1 })
+    })
+
+    it('is negotiated in full the next time even if the peer store lists it, until the peer says that it speaks it', async () => {
+      const nodes = await streamNodes(defer, { muxer })
+      await nodes.dialler.peerStore.merge(nodes.listener.peerId, { protocols: [UNKNOWN] })
+
+      const stream = await nodes.connection.newStream(UNKNOWN)
+      expect((await closed(stream)).error).to.have.property('name', 'UnsupportedProtocolError')
+      await expect(nodes.connection.newStream(UNKNOWN)).to.eventually.be.rejected.with.property('name', 'UnsupportedProtocolError')
+      expect(nodes.counted()).to.deep.equal({ refused: 1 })
+    })
+
+    it('takes what was written to it along, and the connection lives on', async () => {
+      const nodes = await streamNodes(defer, { muxer })
+      const stream = await nodes.connection.newStream(UNKNOWN, EAGER)
+      const close = closed(stream)
+
+      stream.send(counting(10_000))
+      expect((await close).error).to.exist()
+      expect(() => stream.send(counting(1))).to.throw()
+      expect(await firstByte(await nodes.connection.newStream(ECHO, EAGER))).to.equal(42)
+    })
+
+    it('is out of the peer store when several are refused at once', async () => {
+      const nodes = await streamNodes(defer, { muxer })
+      const protocols = Array.from({ length: 5 }, (_, i) => `/test/unknown/${i}.0.0`)
+      await firstByte(await nodes.connection.newStream(ECHO))
+
+      await Promise.all(protocols.map(async protocol => refused(nodes, protocol)))
+      expect(nodes.counted()).to.deep.equal({ refused: 5 })
+
+      await until(async () => (await nodes.stored()).length === 1, 'the protocols are out of the peer store', 2_000)
+      expect(await nodes.stored()).to.deep.equal([ECHO])
+    })
+
+    it('is out of the peer store even if libp2p puts it there after the refusal', async () => {
+      const nodes = await streamNodes(defer, { muxer })
+      const { peerStore } = nodes.dialler
+      const merge = peerStore.merge.bind(peerStore)
+      let merged = 0
+
+      // a peer store on a disk
+      peerStore.merge = async (...args) => {
+        await delay(30)
+        merged++
+        return merge(...args)
+      }
+
+      await nodes.connection.newStream(UNKNOWN, EAGER).catch(() => {})
+      await until(() => nodes.counted().refused === 1 && merged === 1, 'the peer has refused it')
+      await until(async () => !(await nodes.stored()).includes(UNKNOWN), 'the protocol is out of the peer store', 2_000)
+    })
+  })
+}

@@ -1,0 +1,234 @@
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { turns } from '../fixtures/bytes.ts'
+import { closed, until } from '../fixtures/waiting.ts'
+import { muxerPair, muxers, readings } from './fixtures/muxers.ts'
+import { HEADER, NOISE, counting, joined, message } from './fixtures/proposals.ts'
+import type { Stream } from '@libp2p/interface'
+
+/** The reply to it is known byte for byte, and any other protocol is as good */
+const PROTOCOL = '/noise'
+const REPLY = NOISE
+const NA = joined(HEADER, message('na'))
+
+for (const [name, factory] of Object.entries(muxers)) {
+  describe(`the reply on an optimistic stream of ${name}`, () => {
+    /** Wait until `bytes` bytes were read, and a little longer */
+    async function read (messages: Uint8Array[], bytes: number): Promise<Uint8Array> {
+      await until(() => joined(...messages).byteLength >= bytes, 'all is read')
+      await turns(5)
+
+      return joined(...messages)
+    }
+
+    it('is not waited for: the proposal and the data are there at once', async () => {
+      const { open } = muxerPair(factory)
+      const { local, remote } = await open(PROTOCOL)
+      const got = readings(remote)
+
+      expect(local.protocol).to.equal(PROTOCOL)
+      local.send(counting(10))
+      expect(await read(got, REPLY.byteLength + 10)).to.equalBytes(joined(REPLY, counting(10)))
+    })
+
+    it('may be split at each of its places', async () => {
+      const { open, counted } = muxerPair(factory)
+
+      for (let at = 1; at < REPLY.byteLength; at++) {
+        const { local, remote } = await open(PROTOCOL)
+        const got = readings(local)
+
+        remote.send(REPLY.subarray(0, at))
+        await turns(3)
+        expect(got, 'nothing real before the whole reply').to.be.empty()
+        remote.send(joined(REPLY.subarray(at), counting(at)))
+
+        expect(await read(got, at), `split at ${at}`).to.equalBytes(counting(at))
+        local.abort(new Error('done'))
+      }
+
+      expect(counted()).to.deep.equal({ accepted: REPLY.byteLength - 1 })
+    })
+
+    it('may come one byte at a time', async () => {
+      const { open } = muxerPair(factory)
+      const { local, remote } = await open(PROTOCOL)
+      const got = readings(local)
+
+      for (const byte of joined(REPLY, counting(3))) {
+        remote.send(Uint8Array.of(byte))
+        await turns(1)
+      }
+
+      expect(await read(got, 3)).to.equalBytes(counting(3))
+      expect(got.every(message => message.byteLength > 0)).to.be.true()
+    })
+
+    it('gives what is glued behind it to the reader, once, and no empty message', async () => {
+      const { open } = muxerPair(factory)
+
+      for (const length of [0, 1, 2, 27, 28, 29, 64]) {
+        const { local, remote } = await open(PROTOCOL)
+        const got = readings(local)
+
+        remote.send(joined(REPLY, counting(length)))
+        await turns(3)
+        remote.send(REPLY)
+
+        expect(await read(got, length + REPLY.byteLength)).to.equalBytes(joined(counting(length), REPLY))
+        expect(got.every(message => message.byteLength > 0)).to.be.true()
+        local.abort(new Error('done'))
+      }
+    })
+
+    it('may come before there is a reader', async () => {
+      const { open } = muxerPair(factory)
+      const { local, remote } = await open(PROTOCOL)
+
+      remote.send(joined(REPLY, counting(5)))
+      await turns(5)
+
+      expect(await read(readings(local), 5)).to.equalBytes(counting(5))
+    })
+
+    it('is verified while the stream is paused, and what is behind it waits', async () => {
+      const { open } = muxerPair(factory)
+      const { local, remote } = await open(PROTOCOL)
+      const got = readings(local)
+
+      local.pause()
+      remote.send(joined(REPLY, counting(5)))
+      await turns(5)
+      expect(got).to.be.empty()
+
+      local.resume()
+      expect(await read(got, 5)).to.equalBytes(counting(5))
+    })
+
+    it('of another kind closes the stream with an UnsupportedProtocolError, and no other', async () => {
+      const { open, counted } = muxerPair(factory)
+      const other = await open(PROTOCOL)
+      const others = readings(other.local)
+      let refused = 0
+
+      for (const bytes of [NA, message('na'), joined(HEADER, REPLY), joined(HEADER, message('/noise', 2)), Uint8Array.of(0)]) {
+        const { local, remote } = await open(PROTOCOL)
+        const got = readings(local)
+        const close = closed(local)
+        const ended = closed(remote)
+
+        remote.send(bytes)
+
+        expect((await close).error).to.have.property('name', 'UnsupportedProtocolError')
+        await ended
+        expect(got).to.be.empty()
+        expect(counted()).to.deep.equal({ refused: ++refused })
+      }
+
+      other.remote.send(joined(REPLY, counting(4)))
+      expect(await read(others, 4)).to.equalBytes(counting(4))
+    })
+
+    it('of another kind in any byte closes the stream', async () => {
+      const { open, counted } = muxerPair(factory)
+
+      for (let at = 0; at < REPLY.byteLength; at++) {
+        const { local, remote } = await open(PROTOCOL)
+        const close = closed(local)
+
+        remote.send(joined(REPLY.with(at, REPLY[at] ^ 0x55), counting(40)))
+        expect((await close).error, `at ${at}`).to.have.property('name', 'UnsupportedProtocolError')
+      }
+
+      expect(counted()).to.deep.equal({ refused: REPLY.byteLength })
+    })
+
+    it('that never comes because the peer closes its end, is a refusal', async () => {
+      const { open, counted } = muxerPair(factory)
+
+      for (const bytes of [0, 1, 20, 27]) {
+        const { local, remote } = await open(PROTOCOL)
+        const close = closed(local)
+
+        if (bytes > 0) {
+          remote.send(REPLY.subarray(0, bytes))
+        }
+
+        await remote.close()
+        expect((await close).error, `after ${bytes} bytes`).to.have.property('name', 'UnsupportedProtocolError')
+      }
+
+      expect(counted()).to.deep.equal({ refused: 4 })
+    })
+
+    it('may have the end of the stream right behind it', async () => {
+      const { open, counted } = muxerPair(factory)
+
+      for (const length of [0, 1, 64]) {
+        const { local, remote } = await open(PROTOCOL)
+        const got = readings(local)
+        const ended = pEvent(local, 'remoteCloseWrite')
+
+        remote.send(joined(REPLY, counting(length)))
+        await remote.close()
+        await ended
+
+        expect(joined(...got)).to.equalBytes(counting(length))
+        expect(local.status).to.equal('open')
+        await local.close()
+        await until(() => local.status === 'closed', 'the stream is closed')
+      }
+
+      expect(counted()).to.deep.equal({ accepted: 3 })
+    })
+
+    it('that never comes because the peer resets the stream, is neither', async () => {
+      const { open, counted } = muxerPair(factory)
+
+      for (const bytes of [0, 1, 27]) {
+        const { local, remote } = await open(PROTOCOL)
+        const close = closed(local)
+
+        if (bytes > 0) {
+          remote.send(REPLY.subarray(0, bytes))
+        }
+
+        remote.abort(new Error('the remote resets'))
+        expect((await close).error, `after ${bytes} bytes`).to.have.property('name', 'StreamResetError')
+      }
+
+      expect(counted()).to.deep.equal({ unanswered: 3 })
+    })
+
+    it('is not waited for by an abort', async () => {
+      const { open, counted } = muxerPair(factory)
+      const { local, remote } = await open(PROTOCOL)
+      const reset = closed(remote)
+
+      local.abort(new Error('enough'))
+      expect((await reset).error).to.exist()
+      expect(counted()).to.deep.equal({ unanswered: 1 })
+    })
+
+    it('that comes after an abort hurts nobody', async () => {
+      const { open } = muxerPair(factory)
+      const { local, remote } = await open(PROTOCOL)
+      const got = readings(local)
+
+      remote.send(NA)
+      local.abort(new Error('enough'))
+      await turns(10)
+      expect(got).to.be.empty()
+      expect(local.status).to.equal('aborted')
+
+      await both(await open(PROTOCOL))
+    })
+
+    /** Both ends of a stream work */
+    async function both ({ local, remote }: { local: Stream, remote: Stream }): Promise<void> {
+      const got = readings(local)
+      remote.send(joined(REPLY, counting(4)))
+      expect(await read(got, 4)).to.equalBytes(counting(4))
+    }
+  })
+}
