@@ -103,6 +103,10 @@ export class SocketConnection extends AbstractMultiaddrConnection {
       return
     }
 
+    if (this.status !== 'open' && this.status !== 'closing') {
+      throw this.#closeError ?? new ConnectionClosedError()
+    }
+
     this.#drained ??= Promise.withResolvers()
 
     return raceSignal(this.#drained.promise, options?.signal)
@@ -111,7 +115,8 @@ export class SocketConnection extends AbstractMultiaddrConnection {
   /**
    * Send everything that `send` accepted, then FIN, and resolve at the peer's
    * FIN, or `closeTimeout` ms after ours was handed to the kernel. From the call
-   * on nothing more is sent or delivered.
+   * on nothing more is delivered, and nothing more can be sent unless what was
+   * sent before still waits for the socket to drain.
    *
    * The signal ends the wait, not the close: to give up call `abort`.
    *
@@ -124,7 +129,13 @@ export class SocketConnection extends AbstractMultiaddrConnection {
       }
 
       this.#closedBy ??= 'local'
-      this.writeStatus = 'closing'
+
+      // While the socket is full, the encrypter above may hold back what did not
+      // fit, and sends it after 'drain': that too was accepted by its `send`
+      if (!this.#isPending()) {
+        this.writeStatus = 'closing'
+      }
+
       this.remoteWriteStatus = 'closing'
       this.#socket.off('data', this.#onData)
       this.#socket.resume()
@@ -142,12 +153,22 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     this.#closing.catch(() => {})
   }
 
+  #isPending (): boolean {
+    return this.writableNeedsDrain || this.writeBuffer.byteLength > 0
+  }
+
   async #flushAndFinish (): Promise<void> {
     // whoever hears of the peer's FIN may answer it
     await Promise.resolve()
 
-    while (this.writableNeedsDrain || this.writeBuffer.byteLength > 0) {
+    while (this.status === 'closing' && this.#isPending()) {
       await this.onDrain()
+      // let whoever waited for 'drain' send
+      await new Promise<void>(resolve => { setImmediate(resolve) })
+    }
+
+    if (this.#closeError != null) {
+      throw this.#closeError
     }
 
     await this.sendClose()
