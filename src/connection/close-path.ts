@@ -60,6 +60,10 @@ export class LingeringSockets {
   }
 
   add (socket: Socket): void {
+    if (socket.destroyed) {
+      return
+    }
+
     if (this.#sockets.size >= MAX_LINGERING) {
       const [oldest] = this.#sockets
       oldest.destroy()

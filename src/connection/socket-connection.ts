@@ -48,8 +48,8 @@ export class SocketConnection extends AbstractMultiaddrConnection {
   /** Which side closed first */
   #closedBy?: 'local' | 'remote'
 
-  /** The one graceful close that all callers of `close()` wait for */
-  #closing?: Promise<void>
+  /** The one graceful close that all callers of `close()` wait for; the 'close' event settles it */
+  #closing?: PromiseWithResolvers<void>
 
   #drained?: PromiseWithResolvers<void>
   #socketError?: Error
@@ -142,49 +142,48 @@ export class SocketConnection extends AbstractMultiaddrConnection {
       this.#closeGracefully()
     }
 
-    return raceSignal(this.#closing, options?.signal)
+    return raceSignal(this.#closing?.promise, options?.signal)
   }
 
   #closeGracefully (): void {
     this.status = 'closing'
     this.remoteReadStatus = 'closing'
-    this.#closing = this.#flushAndFinish()
+    this.#closing = Promise.withResolvers()
     // whoever waits is told, but nobody has to wait
-    this.#closing.catch(() => {})
+    this.#closing.promise.catch(() => {})
+
+    this.#flush().then(async () => this.sendClose(), () => {
+      // aborted or reset meanwhile: the 'close' event has told
+    })
   }
 
   #isPending (): boolean {
     return this.writableNeedsDrain || this.writeBuffer.byteLength > 0
   }
 
-  async #flushAndFinish (): Promise<void> {
+  async #flush (): Promise<void> {
     // whoever hears of the peer's FIN may answer it
     await Promise.resolve()
 
-    while (this.status === 'closing' && this.#isPending()) {
+    while (this.#isPending()) {
       await this.onDrain()
       // let whoever waited for 'drain' send
       await new Promise<void>(resolve => { setImmediate(resolve) })
     }
-
-    if (this.#closeError != null) {
-      throw this.#closeError
-    }
-
-    await this.sendClose()
   }
 
   async sendClose (): Promise<void> {
-    if (this.writeStatus === 'writable') {
-      this.writeStatus = 'closing'
+    if (this.status !== 'closing') {
+      return
     }
 
+    this.writeStatus = 'closing'
     this.#writes.flush()
 
     const closed = await finish(this.#socket, this.#closeTimeout)
 
-    if (this.#closeError != null) {
-      throw this.#closeError
+    if (this.status !== 'closing') {
+      return
     }
 
     this.onTransportClosed()
@@ -201,7 +200,10 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     // There is no RST on unix sockets. After FIN `resetAndDestroy` must not be
     // called: uv_tcp_close_reset and uv_shutdown exclude each other.
     // https://docs.libuv.org/en/v1.x/tcp.html#c.uv_tcp_close_reset
-    if (this.#socket.writableEnded || isUnix(this.remoteAddr)) {
+    if (this.#socket.writableFinished) {
+      // all is sent, FIN included: what remains to abort is the wait for the peer
+      this.#lingering.add(this.#socket)
+    } else if (this.#socket.writableEnded || isUnix(this.remoteAddr)) {
       this.#socket.destroy()
     } else {
       this.#socket.resetAndDestroy()
@@ -234,6 +236,12 @@ export class SocketConnection extends AbstractMultiaddrConnection {
 
       this.#closeError = closeEvent.error
       this.#drained?.reject(closeEvent.error ?? new ConnectionClosedError())
+
+      if (closeEvent.error == null || this.#socket.writableFinished) {
+        this.#closing?.resolve()
+      } else {
+        this.#closing?.reject(closeEvent.error)
+      }
     }
 
     return super.dispatchEvent(event)
