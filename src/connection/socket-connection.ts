@@ -152,6 +152,11 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     // whoever waits is told, but nobody has to wait
     this.#closing.promise.catch(() => {})
 
+    if (this.writeStatus === 'closing') {
+      void this.sendClose()
+      return
+    }
+
     this.#flush().then(async () => this.sendClose(), () => {
       // aborted or reset meanwhile: the 'close' event has told
     })
@@ -159,6 +164,11 @@ export class SocketConnection extends AbstractMultiaddrConnection {
 
   #isPending (): boolean {
     return this.writableNeedsDrain || this.writeBuffer.byteLength > 0
+  }
+
+  /** Everything was handed to the kernel, and the FIN is about to be, if it was not yet */
+  #isSent (): boolean {
+    return this.#socket.writableEnded && this.#socket.writableLength === 0
   }
 
   async #flush (): Promise<void> {
@@ -200,8 +210,8 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     // There is no RST on unix sockets. After FIN `resetAndDestroy` must not be
     // called: uv_tcp_close_reset and uv_shutdown exclude each other.
     // https://docs.libuv.org/en/v1.x/tcp.html#c.uv_tcp_close_reset
-    if (this.#socket.writableFinished) {
-      // all is sent, FIN included: what remains to abort is the wait for the peer
+    if (this.#isSent()) {
+      // what remains to abort is the wait for the peer
       this.#lingering.add(this.#socket)
     } else if (this.#socket.writableEnded || isUnix(this.remoteAddr)) {
       this.#socket.destroy()
@@ -237,7 +247,7 @@ export class SocketConnection extends AbstractMultiaddrConnection {
       this.#closeError = closeEvent.error
       this.#drained?.reject(closeEvent.error ?? new ConnectionClosedError())
 
-      if (closeEvent.error == null || this.#socket.writableFinished) {
+      if (closeEvent.error == null || this.#isSent()) {
         this.#closing?.resolve()
       } else {
         this.#closing?.reject(closeEvent.error)
