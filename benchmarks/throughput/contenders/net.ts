@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import net from 'node:net'
+import { addressOf, multiaddrOf } from '../../rivals/address.ts'
+import type { Bytes, Channel, Contender, Peer } from './contender.ts'
+
+/**
+ * What others are measured against: a plain socket, one `write` a message.
+ */
+export const rawNet: Contender = {
+  name: 'net',
+  level: 'connection',
+  title: 'node:net with noDelay, one write a message',
+  versions: () => ({ node: process.versions.node }),
+  open: async () => netPeer()
+}
+
+function netPeer (): Peer {
+  const servers: net.Server[] = []
+  const sockets = new Set<net.Socket>()
+
+  function track (socket: net.Socket): void {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => {})
+  }
+
+  return {
+    async listen (hosts, onChannel) {
+      return Promise.all(hosts.map(async host => {
+        const server = net.createServer({ noDelay: true }, socket => {
+          track(socket)
+          onChannel(new SocketChannel(socket))
+        })
+        servers.push(server)
+        server.listen(0, host)
+        await once(server, 'listening')
+        const { port } = server.address() as net.AddressInfo
+
+        return multiaddrOf({ host, port })
+      }))
+    },
+
+    async dial (address) {
+      const socket = net.connect({ ...addressOf(address), noDelay: true })
+      await once(socket, 'connect')
+      track(socket)
+      const channel = new SocketChannel(socket)
+
+      return {
+        open: async () => channel,
+        async close () {
+          socket.end()
+          await once(socket, 'close')
+        }
+      }
+    },
+
+    connections: () => sockets.size,
+
+    async close () {
+      servers.forEach(server => { server.close() })
+      sockets.forEach(socket => { socket.destroy() })
+    }
+  }
+}
+
+class SocketChannel implements Channel {
+  readonly #socket: net.Socket
+
+  constructor (socket: net.Socket) {
+    this.#socket = socket
+    socket.on('data', bytes => { this.onBytes(bytes) })
+    socket.on('drain', () => { this.onDrain() })
+  }
+
+  onBytes: (bytes: Bytes) => void = () => {}
+
+  onDrain: () => void = () => {}
+
+  send (bytes: Uint8Array): boolean {
+    return this.#socket.write(bytes)
+  }
+
+  async close (): Promise<void> {}
+}

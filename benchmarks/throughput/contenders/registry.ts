@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { installedVersions } from '../../rivals/installed.ts'
+import { packageRoot } from '../../script-path.ts'
+import { rawNet } from './net.ts'
+import { nodePeer } from './node.ts'
+import { transportPeer } from './transport.ts'
+import type { Contender, Level } from './contender.ts'
+import type { NodeOptions } from './node.ts'
+import type { TransportFactory } from './transport.ts'
+
+export const LEVELS: Level[] = ['connection', 'stream']
+
+/**
+ * The connections of 5 minutes of idleness must not be cut after 2
+ */
+const TCP_OPTIONS = {
+  inboundSocketInactivityTimeout: 3_600_000,
+  outboundSocketInactivityTimeout: 3_600_000
+}
+
+/**
+ * Every contender, in the order in which tables list them
+ */
+export const contenders: Contender[] = [
+  rawNet,
+  {
+    name: 'official',
+    level: 'connection',
+    title: '@libp2p/tcp 11',
+    versions: () => versions('@libp2p/tcp', '@libp2p/utils'),
+    open: async () => transportPeer(await officialTransport())
+  },
+  {
+    name: 'ours',
+    level: 'connection',
+    title: 'libp2p-fast-tcp',
+    versions: () => ({ ...ourVersion(), ...versions('@libp2p/utils') }),
+    open: async () => transportPeer(await ourTransport())
+  },
+  {
+    name: 'official',
+    level: 'stream',
+    title: 'libp2p 3 with @libp2p/tcp 11',
+    versions: () => stackVersions('@libp2p/tcp'),
+    open: async () => nodePeer(await withTransport(await officialTransport()))
+  },
+  {
+    name: 'transport',
+    level: 'stream',
+    title: 'libp2p 3 with libp2p-fast-tcp, the transport alone',
+    versions: () => ({ ...ourVersion(), ...stackVersions() }),
+    open: async () => nodePeer(await withTransport(await ourTransport()))
+  },
+  {
+    name: 'ours',
+    level: 'stream',
+    title: 'libp2p 3 with libp2p-fast-tcp, encrypter and muxer optimistic',
+    versions: () => ({ ...ourVersion(), ...stackVersions() }),
+    open: async () => {
+      const { optimistic } = await import('../../../src/index.ts')
+      const { noise } = await import('@libp2p/noise')
+      const { yamux } = await import('@libp2p/yamux')
+
+      return nodePeer({
+        transports: [await ourTransport()],
+        connectionEncrypters: [optimistic(noise())],
+        streamMuxers: [optimistic(yamux())]
+      }, { negotiateFully: false })
+    }
+  }
+]
+
+export function contenderNamed (level: string, name: string): Contender {
+  const contender = contenders.find(contender => contender.level === level && contender.name === name)
+
+  if (contender == null) {
+    throw new Error(`No contender at level "${level}" is named "${name}"`)
+  }
+
+  return contender
+}
+
+async function officialTransport (): Promise<TransportFactory> {
+  const { tcp } = await import('@libp2p/tcp')
+
+  return tcp(TCP_OPTIONS)
+}
+
+async function ourTransport (): Promise<TransportFactory> {
+  const { tcp } = await import('../../../src/index.ts')
+
+  return tcp(TCP_OPTIONS)
+}
+
+async function withTransport (transport: TransportFactory): Promise<NodeOptions> {
+  const { noise } = await import('@libp2p/noise')
+  const { yamux } = await import('@libp2p/yamux')
+
+  return { transports: [transport], connectionEncrypters: [noise()], streamMuxers: [yamux()] }
+}
+
+function versions (...packages: string[]): Record<string, string> {
+  return installedVersions(packageRoot(), packages)
+}
+
+function stackVersions (...packages: string[]): Record<string, string> {
+  return versions('libp2p', '@libp2p/noise', '@libp2p/yamux', '@libp2p/multistream-select', '@libp2p/utils', ...packages)
+}
+
+function ourVersion (): Record<string, string> {
+  const { name, version } = JSON.parse(readFileSync(path.join(packageRoot(), 'package.json'), 'utf8'))
+
+  return { [name]: version }
+}

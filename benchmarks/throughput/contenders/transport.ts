@@ -1,0 +1,65 @@
+import { defaultLogger } from '@libp2p/logger'
+import { multiaddr } from '@multiformats/multiaddr'
+import { multiaddrOf } from '../../rivals/address.ts'
+import { MessageChannel } from './message-channel.ts'
+import type { Peer } from './contender.ts'
+import type { ComponentLogger, Listener, MultiaddrConnection, Transport } from '@libp2p/interface'
+
+export type TransportFactory = (components: { logger: ComponentLogger }) => Transport
+
+/**
+ * The connections of a transport as they are, without encryption and muxer: the
+ * upgrader passes them through.
+ */
+export function transportPeer (factory: TransportFactory): Peer {
+  const transport = factory({ logger: defaultLogger() })
+  const listeners: Listener[] = []
+  const open = new Set<MultiaddrConnection>()
+
+  function track (connection: MultiaddrConnection): MultiaddrConnection {
+    open.add(connection)
+    connection.addEventListener('close', () => open.delete(connection))
+
+    return connection
+  }
+
+  return {
+    async listen (hosts, onChannel) {
+      const upgrader: any = {
+        async upgradeInbound (connection: MultiaddrConnection) {
+          onChannel(new MessageChannel(track(connection), async () => {}))
+        }
+      }
+
+      return Promise.all(hosts.map(async host => {
+        const listener = transport.createListener({ upgrader })
+        listeners.push(listener)
+        await listener.listen(multiaddr(multiaddrOf({ host, port: 0 })))
+
+        return listener.getAddrs()[0].toString()
+      }))
+    },
+
+    async dial (address) {
+      const upgrader: any = {
+        upgradeOutbound: async (connection: MultiaddrConnection) => connection
+      }
+      // one of its own, as libp2p has for every dial: the official transport leaves it on the socket
+      const dialled: unknown = await transport.dial(multiaddr(address), { upgrader, signal: new AbortController().signal })
+      const connection = track(dialled as MultiaddrConnection)
+      const channel = new MessageChannel(connection, async () => {})
+
+      return {
+        open: async () => channel,
+        close: async () => connection.close()
+      }
+    },
+
+    connections: () => open.size,
+
+    async close () {
+      open.forEach(connection => { connection.abort(new Error('The benchmark is over')) })
+      await Promise.all(listeners.map(async listener => listener.close()))
+    }
+  }
+}
