@@ -1,0 +1,44 @@
+/**
+ * What a worker process can be asked to do. Parameters and results travel as JSON.
+ * Give a set of tasks a type alias: an interface is no Record.
+ */
+export type Tasks = Record<string, (...parameters: any[]) => unknown>
+
+export interface Request {
+  id: number
+  task: string
+  parameters: unknown[]
+}
+
+export type Reply =
+  { type: 'ready', pid: number } |
+  { type: 'done', id: number, result: unknown } |
+  { type: 'failed', id: number, reason: string }
+
+/**
+ * Does what the parent process asks over the channel, and ends with the channel.
+ */
+export function serve (tasks: Tasks): void {
+  // Ctrl-C reaches all processes of a terminal: the parent says when to end
+  process.on('SIGINT', () => {})
+  process.once('disconnect', () => process.exit())
+
+  process.on('message', ({ id, task, parameters }: Request) => {
+    perform(tasks[task], parameters).then(
+      result => { reply({ type: 'done', id, result }) },
+      err => { reply({ type: 'failed', id, reason: err.stack }) }
+    )
+  })
+
+  reply({ type: 'ready', pid: process.pid })
+}
+
+async function perform (task: Tasks[string], parameters: unknown[]): Promise<unknown> {
+  return task(...parameters)
+}
+
+function reply (message: Reply): void {
+  if (process.connected) {
+    process.send?.(message)
+  }
+}
