@@ -1,0 +1,65 @@
+import type { Channel, Dialled, Level, Peer } from '../contenders/contender.ts'
+
+/**
+ * One row of the table: what the two ends do.
+ */
+export interface Row {
+  name: string
+  title: string
+
+  /**
+   * Payload of one operation in one direction.
+   */
+  bytes: number
+  levels: Level[]
+
+  /**
+   * Whether connections live as long as the measurement.
+   */
+  keepsConnection: boolean
+
+  /**
+   * Where one sample of the latency is the average of several messages: how
+   * many, and what has happened to them by then.
+   */
+  batch?: { messages: number, title: string }
+
+  /**
+   * The most operations that make sense in one go.
+   */
+  maxOperations?: number
+
+  /**
+   * How a report on tcp-conn, a Go package with a pool, multiplexing and chunks,
+   * relates to raw TCP on its own machine; the operations a second are for the
+   * record, never for a comparison.
+   */
+  published: { operationsPerSecond?: number, overhead?: number }
+
+  /**
+   * The listener's half, for every channel that is opened.
+   */
+  serve(channel: Channel): void
+
+  /**
+   * The dialler's half; tells when an operation is done.
+   */
+  run(session: Session, count: number, onOperation: () => void): Promise<void>
+}
+
+/**
+ * What the dialler has to work with
+ */
+export interface Session {
+  peer: Peer
+  address: string
+  connection: Dialled
+
+  /**
+   * Open for as long as the connection
+   */
+  channel: Channel
+}
+
+export const KiB = 1024
+export const MiB = 1024 * KiB
