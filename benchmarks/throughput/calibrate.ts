@@ -1,0 +1,37 @@
+import type { Pair } from './pair.ts'
+import type { Row } from './rows/row.ts'
+
+/**
+ * How many operations of a row take about `target` ms, once `warmUp` ms have
+ * passed in which code is slow. The number is a round one, so that two runs on
+ * one machine do the same work.
+ */
+export async function calibrate (pair: Pair, row: Row, target: number, warmUp: number): Promise<number> {
+  const most = row.maxOperations ?? Infinity
+  let count = 1
+  let elapsed = 0
+
+  while (true) {
+    const { milliseconds } = await pair.dialler.ask('run', count)
+    const fitting = Math.min(most, count * target / milliseconds)
+    elapsed += milliseconds
+
+    if (elapsed >= warmUp && count >= fitting / 2) {
+      return Math.min(most, roundNumber(fitting))
+    }
+
+    // a slow start says little: grow by steps
+    count = Math.ceil(Math.min(fitting, count * 8))
+  }
+}
+
+/**
+ * The nearest of 1, 2, 5, 10, 20, 50, ...
+ */
+export function roundNumber (value: number): number {
+  const power = 10 ** Math.floor(Math.log10(Math.max(1, value)))
+  const candidates = [1, 2, 5, 10].map(digit => digit * power)
+  const distance = (candidate: number): number => Math.abs(Math.log(candidate / value))
+
+  return candidates.reduce((best, candidate) => distance(candidate) < distance(best) ? candidate : best)
+}

@@ -1,0 +1,3 @@
+import { throughputCommand } from './command.ts'
+
+await throughputCommand.parseAsync()

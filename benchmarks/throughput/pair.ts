@@ -1,0 +1,43 @@
+import { scriptPath } from '../script-path.ts'
+import { startWorker } from './workers/start-worker.ts'
+import type { Contender } from './contenders/contender.ts'
+import type { Row } from './rows/row.ts'
+import type { ThroughputTasks } from './worker.ts'
+import type { Worker, WorkerInit } from './workers/start-worker.ts'
+
+/**
+ * Both ends of a contender in a row, each in a process of its own, connected.
+ */
+export interface Pair {
+  dialler: Worker<ThroughputTasks>
+  listener: Worker<ThroughputTasks>
+  port: number
+  end(): Promise<void>
+}
+
+export async function startPair (contender: Contender, row: Row, init: Pick<WorkerInit, 'execArgv'> & { under?(end: 'dialler' | 'listener'): string[] } = {}): Promise<Pair> {
+  const start = async (end: 'dialler' | 'listener'): Promise<Worker<ThroughputTasks>> => startWorker<ThroughputTasks>({
+    script: scriptPath(import.meta.url, 'worker'),
+    args: [contender.level, contender.name, row.name],
+    execArgv: init.execArgv,
+    under: init.under?.(end)
+  })
+  const [dialler, listener] = await Promise.all([start('dialler'), start('listener')])
+  const end = async (): Promise<void> => {
+    await Promise.all([dialler.end(), listener.end()])
+  }
+
+  try {
+    const address = await listener.ask('listen')
+    await dialler.ask('connect', address)
+
+    return { dialler, listener, port: portOf(address), end }
+  } catch (err) {
+    await end()
+    throw err
+  }
+}
+
+function portOf (address: string): number {
+  return Number(/\/tcp\/(\d+)/.exec(address)?.[1])
+}

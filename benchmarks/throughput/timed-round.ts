@@ -1,0 +1,70 @@
+import { countMachineSegments, countSegments, segmentsBetween } from './segments.ts'
+import type { Pair } from './pair.ts'
+import type { Row } from './rows/row.ts'
+
+/**
+ * One sample of each metric
+ */
+export type Measurements = Array<{ metric: string, unit: string, value: number }>
+
+/**
+ * Lets a pair that is warm do some work.
+ */
+export async function timeRound (pair: Pair, row: Row, operations: number): Promise<Measurements> {
+  const ends = [pair.dialler, pair.listener]
+
+  const segments = await segmentCounter(pair, row)
+  await Promise.all(ends.map(async end => end.ask('costStart')))
+  const { milliseconds, latency } = await pair.dialler.ask('run', operations)
+  const costs = await Promise.all(ends.map(async end => end.ask('costEnd')))
+  const sent = await segments()
+
+  const sum = (values: number[]): number => values.reduce((sum, value) => sum + value, 0)
+  const user = sum(costs.map(cost => cost.user)) / operations
+  const system = sum(costs.map(cost => cost.system)) / operations
+  const measurements: Measurements = [
+    { metric: 'rate', unit: 'ops/s', value: operations / milliseconds * 1_000 },
+    { metric: 'time', unit: 'us/op', value: milliseconds * 1_000 / operations },
+    { metric: 'p50', unit: 'us', value: latency.p50 },
+    { metric: 'p90', unit: 'us', value: latency.p90 },
+    { metric: 'p99', unit: 'us', value: latency.p99 },
+    { metric: 'max', unit: 'us', value: latency.max },
+    { metric: 'throughput', unit: 'MB/s', value: operations * row.bytes / milliseconds / 1_000 },
+    { metric: 'cpu', unit: 'us/op', value: user + system },
+    { metric: 'cpu user', unit: 'us/op', value: user },
+    { metric: 'cpu system', unit: 'us/op', value: system },
+    { metric: 'loop delay p99', unit: 'ms', value: Math.max(...costs.map(cost => cost.loopDelay.p99)) }
+  ]
+
+  if (sent != null) {
+    measurements.push({ metric: 'segments', unit: '/op', value: sent / operations })
+  }
+
+  return measurements
+}
+
+/**
+ * Where connections come and go, the whole machine's count has to do, which
+ * knows SYN, ACK and FIN too.
+ *
+ * @returns how many segments were sent since, if that can be known
+ */
+async function segmentCounter ({ port }: Pair, row: Row): Promise<() => Promise<number | undefined>> {
+  if (!row.keepsConnection) {
+    const before = await countMachineSegments()
+
+    return async () => {
+      const after = await countMachineSegments()
+
+      return before == null || after == null ? undefined : after - before
+    }
+  }
+
+  try {
+    const before = await countSegments(port)
+
+    return async () => segmentsBetween(before, await countSegments(port))
+  } catch {
+    return async () => undefined
+  }
+}

@@ -1,0 +1,237 @@
+import { expect } from 'aegir/chai'
+import { Uint8ArrayList } from 'uint8arraylist'
+import { roundNumber } from '../../../benchmarks/throughput/calibrate.ts'
+import { compare } from '../../../benchmarks/throughput/comparison.ts'
+import { SeriesList } from '../../../benchmarks/throughput/result.ts'
+import { FirstMessageCheck, patternOf } from '../../../benchmarks/throughput/rows/messages.ts'
+import { command, onCommand } from '../../../benchmarks/throughput/rows/one-way.ts'
+import { Reassembly, toChunks } from '../../../benchmarks/throughput/rows/reassembly.ts'
+import { rows } from '../../../benchmarks/throughput/rows/registry.ts'
+import { sendAll } from '../../../benchmarks/throughput/rows/send-all.ts'
+import { seededRandom, shuffled } from '../../../benchmarks/throughput/seeded-order.ts'
+import { parseOutSegs, parseSegments, segmentsBetween } from '../../../benchmarks/throughput/segments.ts'
+import { throughputTables } from '../../../benchmarks/throughput/table.ts'
+import { countWrites } from '../../../benchmarks/throughput/write-calls.ts'
+import type { Bytes, Channel } from '../../../benchmarks/throughput/contenders/contender.ts'
+import type { Session } from '../../../benchmarks/throughput/rows/row.ts'
+
+interface FakeChannel extends Channel {
+  sent: Uint8Array[]
+}
+
+function fakeChannel (accepts: (sent: number) => boolean = () => true): FakeChannel {
+  const sent: Uint8Array[] = []
+
+  return {
+    sent,
+    send (bytes) {
+      sent.push(bytes)
+
+      return accepts(sent.length)
+    },
+    onBytes: () => {},
+    onDrain: () => {},
+    close: async () => {}
+  }
+}
+
+/**
+ * Two ends without a network, which split what is sent in small parts
+ */
+function joinedChannels (partBytes: number): [Channel, Channel] {
+  const ends = [fakeChannel(), fakeChannel()]
+
+  ends.forEach((end, index) => {
+    end.send = bytes => {
+      const parts: Uint8Array[] = []
+
+      for (let start = 0; start < bytes.byteLength; start += partBytes) {
+        parts.push(bytes.slice(start, start + partBytes))
+      }
+
+      setImmediate(() => { parts.forEach((part, i) => { ends[1 - index].onBytes(i % 2 === 0 ? part : new Uint8ArrayList(part)) }) })
+
+      return true
+    }
+  })
+
+  return [ends[0], ends[1]]
+}
+
+describe('benchmarks: throughput', () => {
+  describe('rows', () => {
+    for (const row of rows.filter(row => row.keepsConnection)) {
+      it(`${row.name}: the two halves understand each other`, async () => {
+        const [dialler, listener] = joinedChannels(40_001)
+        const session: Session = {
+          peer: undefined as any,
+          address: '',
+          connection: { open: async () => dialler, close: async () => {} },
+          channel: dialler
+        }
+        let operations = 0
+        const onOperation = (): void => { operations++ }
+
+        row.serve(listener)
+
+        await row.run(session, 3, onOperation)
+        await row.run(session, 1, onOperation)
+
+        expect(operations).to.equal(4)
+      })
+    }
+
+    it('notice wrong bytes', () => {
+      const check = new FirstMessageCheck(patternOf(1_000))
+      const wrong = patternOf(1_000)
+      wrong[700]++
+
+      check.see(wrong.subarray(0, 600))
+      expect(() => { check.see(new Uint8ArrayList(wrong.subarray(600))) }).to.throw('offset 600')
+    })
+
+    it('put chunks together wherever they are split', () => {
+      const message = patternOf(1_000)
+      const bytes = new Uint8ArrayList(...toChunks(message, 300), ...toChunks(message, 999)).subarray()
+
+      for (const partBytes of [1, 7, 8, 9, 308, 2_000]) {
+        const whole: Uint8Array[] = []
+        const reassembly = new Reassembly(message => whole.push(message))
+
+        for (let start = 0; start < bytes.byteLength; start += partBytes) {
+          reassembly.receive(bytes.subarray(start, start + partBytes))
+        }
+
+        expect(whole).to.deep.equal([message, message])
+      }
+    })
+
+    it('read a command that is split and what lies behind it', () => {
+      const channel = fakeChannel()
+      const seen: Array<[number, number]> = []
+      const bytes = new Uint8ArrayList(command(70_000), patternOf(3))
+
+      onCommand(channel, (count: number, rest: Bytes) => seen.push([count, rest.byteLength]))
+      channel.onBytes(bytes.subarray(0, 2))
+      channel.onBytes(bytes.sublist(2))
+
+      expect(seen).to.deep.equal([[70_000, 3]])
+    })
+  })
+
+  describe('backpressure', () => {
+    it('waits for the drain', () => {
+      const channel = fakeChannel(sent => sent % 2 === 1)
+      sendAll(channel, 5, index => Uint8Array.of(index))
+      expect(channel.sent).to.have.length(2)
+
+      channel.onDrain()
+      channel.onDrain()
+      channel.onDrain()
+      expect(channel.sent.map(([index]) => index)).to.deep.equal([0, 1, 2, 3, 4])
+    })
+
+    it('goes on when the channel drains while it is sent to', () => {
+      const channel = fakeChannel(() => {
+        channel.onDrain()
+
+        return false
+      })
+      sendAll(channel, 3, index => Uint8Array.of(index))
+
+      expect(channel.sent).to.have.length(3)
+    })
+  })
+
+  describe('order', () => {
+    it('is the same for the same seed', () => {
+      const order = (seed: number): number[] => shuffled([1, 2, 3, 4, 5, 6, 7, 8], seededRandom(seed))
+
+      expect(order(7)).to.deep.equal(order(7))
+      expect(order(7)).to.not.deep.equal(order(8))
+      expect(order(7).toSorted()).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8])
+    })
+
+    it('lets each come first equally often', () => {
+      const random = seededRandom(1)
+      const first = { a: 0, b: 0, c: 0 }
+
+      for (let i = 0; i < 3_000; i++) {
+        first[shuffled(['a', 'b', 'c'] as const, random)[0]]++
+      }
+
+      Object.values(first).forEach(count => expect(count).to.be.within(900, 1_100))
+    })
+  })
+
+  it('does a round number of operations', () => {
+    expect([0.3, 1, 3, 4, 17, 180, 34_000].map(roundNumber)).to.deep.equal([1, 1, 2, 5, 20, 200, 50_000])
+  })
+
+  describe('comparison', () => {
+    it('compares round by round', () => {
+      // the machine was slow in the second round
+      expect(compare([10, 100, 11], [20, 200, 20])).to.include({ ratio: 0.5, noisy: false })
+    })
+
+    it('tells noise from a difference', () => {
+      expect(compare([10, 21, 10], [11, 20, 12])?.noisy).to.be.true()
+    })
+
+    it('has nothing to say without samples', () => {
+      expect(compare([1], [])).to.be.undefined()
+      expect(compare([1], [0])).to.be.undefined()
+    })
+  })
+
+  describe('counts', () => {
+    const listing = (first: number, second: number): string => [
+      `ESTAB 0      0          127.0.0.1:50000      127.0.0.1:1234 cubic wscale:7,7 bytes_sent:4 segs_out:7 segs_in:5 data_segs_out:${first} data_segs_in:1`,
+      `ESTAB 0      0          127.0.0.1:1234      127.0.0.1:50000 cubic wscale:7,7 bytes_sent:4 segs_out:7 segs_in:5 data_segs_out:${second} data_segs_in:1`,
+      'TIME-WAIT 0  0          127.0.0.1:1234      127.0.0.1:50001',
+      ''
+    ].join('\n')
+
+    it('segments of both ends', () => {
+      expect(segmentsBetween(parseSegments(listing(3, 5)), parseSegments(listing(10, 6)))).to.equal(8)
+    })
+
+    it('segments of a socket that has sent nothing yet', () => {
+      const silent = listing(1, 1).replaceAll('data_segs_out:1', '')
+
+      expect(segmentsBetween(parseSegments(silent), parseSegments(listing(2, 3)))).to.equal(5)
+    })
+
+    it('segments of the machine', () => {
+      expect(parseOutSegs('Ip: Forwarding\nIp: 1\nTcp: RtoAlgorithm OutSegs InErrs\nTcp: 1 4711 0\n')).to.equal(4_711)
+      expect(parseOutSegs('')).to.be.undefined()
+    })
+
+    it('writes to TCP sockets alone, once each', async () => {
+      expect(await countWrites([
+        '101 write(21<TCP:[127.0.0.1:1->127.0.0.1:2]>, "x", 1) = 1',
+        '101 writev(21<TCP:[127.0.0.1:1->127.0.0.1:2]>, [{iov_base="x", iov_len=1}], 2 <unfinished ...>',
+        '102 write(9<anon_inode:[eventfd]>, "\\1\\0\\0\\0\\0\\0\\0\\0", 8) = 8',
+        '101 <... writev resumed>) = 2',
+        '101 sendmsg(3<UNIX-STREAM:[1->2]>, {msg_name=NULL}, 0) = 3',
+        '101 sendmsg(22<TCPv6:[[::1]:1->[::1]:2]>, {msg_name=NULL}, 0) = 3'
+      ])).to.equal(3)
+    })
+  })
+
+  it('sets ratios beside the published ones and marks noise', () => {
+    const list = new SeriesList()
+    const times = { net: [10, 10, 10], official: [15, 16, 15], ours: [9, 11, 10] }
+
+    for (const [rival, samples] of Object.entries(times)) {
+      samples.forEach(sample => { list.add({ row: 'send-only', level: 'connection', rival, metric: 'time' }, 'us/op', sample) })
+    }
+
+    const tables = throughputTables({ name: 'throughput', meta: {}, samples: list.series }, rows)
+
+    expect(tables).to.match(/^official .* 1\.50 +-$/m)
+    expect(tables).to.match(/^ours .* ~1\.00 +0\.67$/m)
+    expect(tables).to.include('published for tcp-conn (Go) on its own machine: x net 1.44')
+    expect(tables).to.not.include('chunking')
+  })
+})

@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process'
+import { readFileSync, readdirSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { scriptPath } from '../../../benchmarks/script-path.ts'
+import { contenders } from '../../../benchmarks/throughput/contenders/registry.ts'
+import { startPair } from '../../../benchmarks/throughput/pair.ts'
+import { rowNamed } from '../../../benchmarks/throughput/rows/registry.ts'
+import { timeRound } from '../../../benchmarks/throughput/timed-round.ts'
+import { startWorker } from '../../../benchmarks/throughput/workers/start-worker.ts'
+import type { EchoTasks } from './fixtures/echo-worker.ts'
+import type { Worker } from '../../../benchmarks/throughput/workers/start-worker.ts'
+
+const startEcho = async (): Promise<Worker<EchoTasks>> => startWorker<EchoTasks>({ script: scriptPath(import.meta.url, 'fixtures/echo-worker'), args: ['echo'] })
+
+function isRunning (pid: number): boolean {
+  try {
+    // a zombie has no command line
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== ''
+  } catch {
+    return false
+  }
+}
+
+function childrenOf (pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`)
+    .flatMap(thread => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim().split(' '))
+    .filter(child => child !== '')
+    .map(Number)
+}
+
+describe('benchmarks: workers', function () {
+  this.timeout(60_000)
+
+  it('do what they are asked', async () => {
+    const worker = await startEcho()
+
+    expect(await Promise.all([worker.ask('echo', 1), worker.ask('echo', 'two')])).to.deep.equal([1, 'two'])
+    await worker.end()
+    expect(isRunning(worker.pid)).to.be.false()
+  })
+
+  it('say why they fail', async () => {
+    const worker = await startEcho()
+
+    await expect(worker.ask('fail')).to.eventually.be.rejectedWith('It was meant to fail')
+    await worker.end()
+  })
+
+  it('that end are missed', async () => {
+    const worker = await startEcho()
+
+    await expect(worker.ask('leave')).to.eventually.be.rejectedWith('ended with code 3')
+    await expect(worker.ask('echo', 1)).to.eventually.be.rejectedWith('ended with code 3')
+    await worker.end()
+  })
+
+  it('that hang are killed', async () => {
+    const worker = await startEcho()
+
+    void worker.ask('hang').catch(() => {})
+    await worker.end()
+    expect(isRunning(worker.pid)).to.be.false()
+  })
+
+  for (const contender of contenders) {
+    it(`measure ${contender.name} at the ${contender.level} level`, async () => {
+      for (const row of ['chunking', 'new-dial'].map(rowNamed)) {
+        const pair = await startPair(contender, row)
+
+        try {
+          const measurements = await timeRound(pair, row, 5)
+
+          expect(measurements.find(({ metric }) => metric === 'rate')?.value, row.name).to.be.above(0)
+          expect(measurements.find(({ metric }) => metric === 'p99')?.value, row.name).to.be.at.least(0)
+        } finally {
+          await pair.end()
+        }
+      }
+    })
+  }
+
+  for (const [suite, args] of [
+    ['throughput', ['--rows', 'small', '--target', '5000']],
+    ['scale', ['--counts', '10', '--hold', '60']]
+  ] as const) {
+    it(`leave nothing behind when ${suite} is interrupted`, async function () {
+      if (process.platform !== 'linux') {
+        return this.skip()
+      }
+
+      const benchmark = spawn(process.execPath, [scriptPath(import.meta.url, `../../../benchmarks/${suite}/main`), '--levels', 'connection', ...args], { stdio: 'ignore' })
+      const exit = pEvent(benchmark, 'exit', { multiArgs: true })
+      let workers: number[] = []
+
+      while (workers.length < 2) {
+        await wait(20)
+        workers = childrenOf(benchmark.pid ?? NaN)
+      }
+
+      benchmark.kill('SIGINT')
+      expect(await exit).to.deep.equal([130, null])
+
+      while (workers.some(isRunning)) {
+        await wait(20)
+      }
+    })
+  }
+})
