@@ -1,0 +1,3 @@
+import { scaleCommand } from './command.ts'
+
+await scaleCommand.parseAsync()

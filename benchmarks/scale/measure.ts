@@ -1,0 +1,198 @@
+import { performance } from 'node:perf_hooks'
+import { setTimeout as wait } from 'node:timers/promises'
+import { scriptPath } from '../script-path.ts'
+import { median } from '../statistics.ts'
+import { startWorker } from '../throughput/workers/start-worker.ts'
+import type { DialTimes } from './dial-many.ts'
+import type { ScaleTasks } from './worker.ts'
+import type { Contender } from '../throughput/contenders/contender.ts'
+import type { Measurements } from '../throughput/timed-round.ts'
+import type { Cost } from '../throughput/workers/cost.ts'
+import type { Memory } from '../throughput/workers/memory.ts'
+import type { Worker } from '../throughput/workers/start-worker.ts'
+
+/**
+ * Each is dialled on its own: ephemeral ports are per address, and libp2p joins
+ * dials of one address.
+ */
+const HOSTS = Array.from({ length: 16 }, (_, index) => `127.0.0.${index + 1}`)
+
+/**
+ * Connections that come and go before anything is measured, so that code is
+ * compiled and what both ends make once is made.
+ */
+const WARM_UP = { connection: 1_000, stream: 200 }
+
+/**
+ * A few dials are over before they can be measured well: they are repeated until
+ * there were so many, with all closed in between.
+ */
+const ENOUGH_DIALS = WARM_UP
+
+/**
+ * How often the ends are asked for nothing, to know what asking costs
+ */
+const ASKED = 15
+
+const ENDS = ['dialler', 'listener'] as const
+
+/**
+ * How long to wait for both ends to agree on how many connections there are, in ms
+ */
+const SETTLE_TIMEOUT = 60_000
+
+/**
+ * Dials connections, lets them lie idle for `hold` ms, and closes them.
+ */
+export async function measureConnections (contender: Contender, count: number, hold: number): Promise<Measurements> {
+  const start = async (end: string): Promise<Worker<ScaleTasks>> => startWorker<ScaleTasks>({
+    script: scriptPath(import.meta.url, 'worker'),
+    args: [contender.level, contender.name, end],
+    execArgv: ['--expose-gc']
+  })
+  const [dialler, listener] = await Promise.all([start('dialler'), start('listener')])
+  const ends = { dialler, listener }
+
+  try {
+    const addresses = await listener.ask('listen', HOSTS)
+
+    await openAll(ends, addresses, WARM_UP[contender.level])
+    await closeAll(ends)
+
+    const asking = await measureAsking(ends, addresses)
+    const repetitions: Measurements[] = []
+
+    while (repetitions.length * count < ENOUGH_DIALS[contender.level]) {
+      repetitions.push(await measureCosts(ends, addresses, count, asking))
+    }
+
+    return [...medians(repetitions), ...await measureIdle(ends, addresses, count, hold)]
+  } finally {
+    await each(ends, async end => end.end())
+  }
+}
+
+/**
+ * @returns microseconds of CPU time that it costs each end to be asked for no connection
+ */
+async function measureAsking (ends: Ends, addresses: string[]): Promise<Record<End, number>> {
+  const times: Record<End, number[]> = { dialler: [], listener: [] }
+
+  for (let i = 0; i < ASKED; i++) {
+    const { costs } = await openAll(ends, addresses, 0)
+    ENDS.forEach(end => times[end].push(cpuTime(costs[end])))
+  }
+
+  return { dialler: median(times.dialler), listener: median(times.listener) }
+}
+
+function cpuTime ({ user, system }: Cost): number {
+  return user + system
+}
+
+async function measureCosts (ends: Ends, addresses: string[], count: number, asking: Record<End, number>): Promise<Measurements> {
+  const { times, costs } = await openAll(ends, addresses, count)
+  const closing = await closeAll(ends)
+
+  const cpu = (end: End): number => Math.max(0, cpuTime(costs[end]) - asking[end]) / count
+
+  return [
+    { metric: 'dial rate', unit: '/s', value: count / times.milliseconds * 1_000 },
+    { metric: 'dial p50', unit: 'ms', value: times.p50 },
+    { metric: 'dial p99', unit: 'ms', value: times.p99 },
+    { metric: 'cpu', unit: 'us/dial', value: cpu('dialler') + cpu('listener') },
+    { metric: 'close time', unit: 'ms', value: closing },
+    { metric: 'close time each', unit: 'us', value: closing * 1_000 / count },
+    ...ENDS.flatMap(end => [
+      { metric: `cpu ${end}`, unit: 'us/dial', value: cpu(end) },
+      { metric: `loop delay p50 ${end}`, unit: 'ms', value: costs[end].loopDelay.p50 },
+      { metric: `loop delay p99 ${end}`, unit: 'ms', value: costs[end].loopDelay.p99 }
+    ])
+  ]
+}
+
+/**
+ * Apart from the costs: after a collection of garbage all code is slow for a while.
+ */
+async function measureIdle (ends: Ends, addresses: string[], count: number, hold: number): Promise<Measurements> {
+  const before = await inUse(ends)
+  await openAll(ends, addresses, count)
+  const after = await inUse(ends)
+  await wait(hold)
+  const left = await each(ends, async end => end.ask('connections'))
+  await closeAll(ends)
+
+  return [
+    { metric: 'dropped', unit: 'connections', value: count - Math.min(left.dialler, left.listener) },
+    ...ENDS.flatMap(end => (['heap', 'external', 'rss'] as const).map(memory => (
+      { metric: `${memory} ${end}`, unit: 'B/connection', value: (after[end][memory] - before[end][memory]) / count }
+    )))
+  ]
+}
+
+export function medians (repetitions: Measurements[]): Measurements {
+  return repetitions[0].map(({ metric, unit }, index) => ({
+    metric,
+    unit,
+    value: median(repetitions.map(measurements => measurements[index].value))
+  }))
+}
+
+interface Opened {
+  times: DialTimes
+  costs: Record<End, Cost>
+}
+
+type End = typeof ENDS[number]
+type Ends = Record<End, Worker<ScaleTasks>>
+
+async function each<T> (ends: Ends, use: (end: Worker<ScaleTasks>) => Promise<T>): Promise<Record<End, T>> {
+  const [dialler, listener] = await Promise.all([use(ends.dialler), use(ends.listener)])
+
+  return { dialler, listener }
+}
+
+async function openAll (ends: Ends, addresses: string[], count: number): Promise<Opened> {
+  await each(ends, async end => end.ask('costStart'))
+  const times = await ends.dialler.ask('dial', addresses, count)
+  await settled(ends, count)
+  const costs = await each(ends, async end => end.ask('costEnd'))
+
+  return { times, costs }
+}
+
+async function inUse (ends: Ends): Promise<Record<End, Memory>> {
+  return each(ends, async end => end.ask('memoryInUse'))
+}
+
+/**
+ * @throws {Error} if the ends do not come to have that many connections
+ */
+async function settled (ends: Ends, count: number): Promise<void> {
+  const timeout = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    each(ends, async end => end.ask('connections')).then(({ dialler, listener }) => {
+      timeout.reject(new Error(`Not ${count} connections after ${SETTLE_TIMEOUT} ms: ${dialler} at the dialler, ${listener} at the listener`))
+    }, timeout.reject)
+  }, SETTLE_TIMEOUT)
+
+  try {
+    await Promise.race([
+      each(ends, async end => end.ask('reached', count)),
+      timeout.promise
+    ])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * @returns how long it took until both ends had closed all, in ms
+ */
+async function closeAll (ends: Ends): Promise<number> {
+  const started = performance.now()
+  await ends.dialler.ask('closeAll')
+  await settled(ends, 0)
+
+  return performance.now() - started
+}

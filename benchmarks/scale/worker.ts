@@ -1,0 +1,46 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { contenderNamed } from '../throughput/contenders/registry.ts'
+import { costTasks } from '../throughput/workers/cost.ts'
+import { memoryTasks } from '../throughput/workers/memory.ts'
+import { serve } from '../throughput/workers/serve.ts'
+import { dialMany } from './dial-many.ts'
+import type { DialTimes } from './dial-many.ts'
+import type { Dialled } from '../throughput/contenders/contender.ts'
+
+/**
+ * One end of many connections of one contender: `worker <level> <contender>`.
+ */
+
+const POLL = 2
+
+const [level, name] = process.argv.slice(2)
+const peer = await contenderNamed(level, name).open()
+const connections: Dialled[] = []
+
+const tasks = {
+  ...costTasks(),
+  ...memoryTasks(),
+
+  listen: async (hosts: string[]): Promise<string[]> => peer.listen(hosts, () => {}),
+
+  dial: async (addresses: string[], count: number): Promise<DialTimes> => dialMany(peer, addresses, count, connections),
+
+  connections: (): number => peer.connections(),
+
+  async closeAll (): Promise<void> {
+    await Promise.all(connections.splice(0).map(async connection => connection.close()))
+  },
+
+  /**
+   * Resolves when there are as many connections.
+   */
+  async reached (count: number): Promise<void> {
+    while (peer.connections() !== count) {
+      await wait(POLL)
+    }
+  }
+}
+
+export type ScaleTasks = typeof tasks
+
+serve(tasks)

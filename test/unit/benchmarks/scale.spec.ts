@@ -1,0 +1,66 @@
+import { expect } from 'aegir/chai'
+import { parseLimits } from '../../../benchmarks/scale/descriptors.ts'
+import { dialMany } from '../../../benchmarks/scale/dial-many.ts'
+import { medians, measureConnections } from '../../../benchmarks/scale/measure.ts'
+import { scaleTables } from '../../../benchmarks/scale/table.ts'
+import { contenders } from '../../../benchmarks/throughput/contenders/registry.ts'
+import { SeriesList } from '../../../benchmarks/throughput/result.ts'
+import type { Dialled, Peer } from '../../../benchmarks/throughput/contenders/contender.ts'
+
+describe('benchmarks: scale', function () {
+  this.timeout(60_000)
+
+  it('dials as often as it should, one dial at a time for each address', async () => {
+    const underWay = new Map<string, number>()
+    const connections: Dialled[] = []
+    let most = 0
+
+    const peer = {
+      async dial (address: string) {
+        underWay.set(address, (underWay.get(address) ?? 0) + 1)
+        most = Math.max(most, ...underWay.values())
+        await new Promise(resolve => setImmediate(resolve))
+        underWay.set(address, (underWay.get(address) ?? 0) - 1)
+
+        return { open: async () => { throw new Error('Not now') }, close: async () => {} }
+      }
+    } satisfies Partial<Peer>
+
+    await dialMany(peer as unknown as Peer, ['a', 'b', 'c'], 10, connections)
+
+    expect(connections).to.have.length(10)
+    expect(most).to.equal(1)
+  })
+
+  it('knows how many files may be open', () => {
+    expect(parseLimits('Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 20000                files     \n')).to.equal(20_000)
+    expect(parseLimits('Max open files            1024                 unlimited            files     \n')).to.equal(Infinity)
+    expect(parseLimits('')).to.equal(Infinity)
+  })
+
+  it('takes the middle of repetitions', () => {
+    const measurements = (value: number): Array<{ metric: string, unit: string, value: number }> => [{ metric: 'cpu', unit: 'us/dial', value }]
+
+    expect(medians([5, 1, 3].map(measurements))).to.deep.equal(measurements(3))
+  })
+
+  for (const contender of contenders) {
+    it(`opens and closes connections of ${contender.name} at the ${contender.level} level`, async () => {
+      const measurements = await measureConnections(contender, 20, 0)
+      const value = (metric: string): number => measurements.find(measurement => measurement.metric === metric)?.value ?? NaN
+
+      expect(value('dial rate')).to.be.above(0)
+      expect(value('dropped')).to.equal(0)
+      expect(value('close time')).to.be.above(0)
+    })
+  }
+
+  it('shows how costs grow', () => {
+    const list = new SeriesList()
+
+    list.add({ row: '10', level: 'connection', rival: 'ours', metric: 'cpu' }, 'us/dial', 50)
+    list.add({ row: '1000', level: 'connection', rival: 'ours', metric: 'cpu' }, 'us/dial', 100)
+
+    expect(scaleTables({ name: 'scale', meta: {}, samples: list.series })).to.match(/^ours +1\.00 : 2\.00 /m)
+  })
+})
