@@ -1,0 +1,131 @@
+import { legend } from './legend.ts'
+import { SERIES } from './palette.ts'
+import type { Spread } from './bar-chart.ts'
+import type { TopLevelSpec } from 'vega-lite'
+
+export interface GrowthPanel {
+  title: string
+
+  /**
+   * What the vertical axis shows, with its unit.
+   */
+  axis: string
+  series: Array<{ name: string, points: Array<{ x: number, y: number | Spread }> }>
+}
+
+export interface GrowthChart {
+  title: string
+  subtitle?: string[]
+
+  /**
+   * What grows, with its unit.
+   */
+  axis: string
+  panels: GrowthPanel[]
+
+  /**
+   * Panels side by side.
+   *
+   * @default 2
+   */
+  columns?: number
+}
+
+const WIDTH = 300
+const HEIGHT = 190
+
+/**
+ * How cost grows: lines over two logarithmic axes, where a straight line is a
+ * power and its slope the exponent, with a band from the 10th to the 90th
+ * percentile. What is not positive has no place there and is left out.
+ */
+export function growthChart ({ title, subtitle, axis, panels, columns = 2 }: GrowthChart): TopLevelSpec {
+  const names = [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))]
+  const rows = Array.from({ length: Math.ceil(panels.length / columns) }, (_, row) => panels.slice(row * columns, (row + 1) * columns))
+
+  return {
+    title: { text: title, subtitle },
+    description: title,
+    spacing: 24,
+    vconcat: [
+      legend(names.map((name, index) => ({ name, colour: SERIES[index] }))),
+      ...rows.map(row => ({ spacing: 32, hconcat: row.map(panel => growthPanel(panel, axis, names)) }))
+    ]
+  } as TopLevelSpec
+}
+
+function growthPanel (panel: GrowthPanel, axis: string, names: string[]): object {
+  const values = points(panel, names)
+  const vertical = domain(values.flatMap(({ median, p10, p90 }) => [median, p10, p90]))
+
+  return {
+    // a title up the side of the axis is hard to read
+    title: { text: panel.title, subtitle: panel.axis, fontSize: 12, subtitlePadding: 3, offset: 8, frame: 'group' },
+    width: WIDTH,
+    height: HEIGHT,
+    data: { values },
+    encoding: {
+      x: {
+        field: 'x',
+        type: 'quantitative',
+        title: axis,
+        scale: { type: 'log', nice: false },
+        axis: { values: [...new Set(values.map(({ x }) => x))], format: ',', labelFlush: false, labelOverlap: true, grid: false }
+      },
+      color: { field: 'colour', type: 'nominal', scale: null }
+    },
+    layer: [
+      {
+        mark: { type: 'area', opacity: 0.22 },
+        encoding: { y: { field: 'p10', type: 'quantitative' }, y2: { field: 'p90' } }
+      },
+      {
+        mark: { type: 'line', strokeWidth: 2, point: { size: 45, filled: true } },
+        encoding: {
+          y: {
+            field: 'median',
+            type: 'quantitative',
+            title: null,
+            scale: { type: 'log', domain: vertical, nice: false },
+            axis: { values: ticks(vertical), format: '~s', domain: false, ticks: false, labelPadding: 8 }
+          }
+        }
+      }
+    ]
+  }
+}
+
+/**
+ * With room for the ends of the lines
+ */
+function domain (values: number[]): [number, number] {
+  return [Math.min(...values) / 1.15, Math.max(...values) * 1.15]
+}
+
+/**
+ * Powers of ten, and twice and five times those where they are few.
+ */
+function ticks ([least, most]: [number, number]): number[] {
+  const mantissas = most / least > 500 ? [1] : [1, 2, 5]
+  const first = Math.floor(Math.log10(least))
+  const last = Math.ceil(Math.log10(most))
+
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+    .flatMap(power => mantissas.map(mantissa => mantissa * 10 ** power))
+    .filter(tick => tick >= least && tick <= most)
+}
+
+interface Point extends Spread {
+  colour: string
+  x: number
+}
+
+function points ({ series }: GrowthPanel, names: string[]): Point[] {
+  return series
+    .flatMap(({ name, points }) => points.map(({ x, y }) => {
+      const { median, p10, p90 } = typeof y === 'number' ? { median: y, p10: y, p90: y } : y
+
+      return { colour: SERIES[names.indexOf(name)], x, median, p10, p90 }
+    }))
+    .filter(({ x, median, p10 }) => x > 0 && median > 0 && p10 > 0)
+}

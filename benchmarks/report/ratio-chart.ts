@@ -1,0 +1,117 @@
+import { legend } from './legend.ts'
+import { SERIES, TEXT } from './palette.ts'
+import type { Spread } from './bar-chart.ts'
+import type { TopLevelSpec } from 'vega-lite'
+
+export interface RatioChart {
+  title: string
+  subtitle?: string[]
+
+  /**
+   * What a ratio is of, and which direction is better.
+   */
+  axis: string
+
+  /**
+   * In the order in which bars and legend list them.
+   */
+  series: string[]
+
+  groups: Array<{
+    name: string
+
+    /**
+     * A bar per series; one that was not measured is left out.
+     */
+    bars: Array<{ series: string, ratio: Spread }>
+  }>
+}
+
+const WIDTH = 440
+
+/**
+ * A bar has a lane, and below it there is one for its spread
+ */
+const LANE = 10
+const BAR = 13
+
+/**
+ * Groups of bars that start at 1. Twice as much and half as much are equally far
+ * from there: ratios belong on a logarithmic axis.
+ */
+export function ratioChart ({ title, subtitle, axis, series, groups }: RatioChart): TopLevelSpec {
+  const values = groups.flatMap(({ name, bars }) => bars.map(({ series: of, ratio: { median, p10, p90 } }) => ({
+    name, series: of, colour: SERIES[series.indexOf(of)], median, p10, p90, one: 1, barLane: lane(of), spreadLane: lane(of, 'spread'), end: Math.max(median, p90, 1), label: `${median.toFixed(2)}×`
+  })))
+
+  return {
+    title: { text: title, subtitle },
+    description: title,
+    spacing: 16,
+    vconcat: [
+      legend(series.map((name, index) => ({ name, colour: SERIES[index] }))),
+      {
+        width: WIDTH,
+        height: { step: LANE, for: 'offset' },
+        data: { values },
+        encoding: {
+          y: { field: 'name', type: 'nominal', sort: null, title: null, scale: { paddingInner: 0.28, paddingOuter: 0.1 }, axis: { domain: false, ticks: false, labelPadding: 10 } },
+          yOffset: { field: 'barLane', type: 'nominal', scale: { domain: series.flatMap(name => [lane(name), lane(name, 'spread')]) } }
+        },
+        layer: [
+          {
+            mark: { type: 'bar', height: BAR },
+            encoding: {
+              x: {
+                field: 'median',
+                type: 'quantitative',
+                title: axis,
+                scale: { type: 'log', base: 2, domain: domain(values), nice: false },
+                axis: { values: ticks(values), labelExpr: 'format(datum.value, "~g") + "×"', domain: false }
+              },
+              x2: { field: 'one' },
+              color: { field: 'colour', type: 'nominal', scale: null }
+            }
+          },
+          {
+            mark: { type: 'rule', color: TEXT, strokeWidth: 2 },
+            encoding: { x: { field: 'p10', type: 'quantitative' }, x2: { field: 'p90' }, yOffset: { field: 'spreadLane' } }
+          },
+          {
+            mark: { type: 'text', align: 'left', dx: 6, fontSize: 11, color: TEXT },
+            encoding: { x: { field: 'end', type: 'quantitative' }, text: { field: 'label' } }
+          },
+          {
+            data: { values: [{ one: 1 }] },
+            mark: { type: 'rule', color: TEXT, strokeWidth: 1.5 },
+            encoding: { x: { field: 'one', type: 'quantitative' }, y: null, yOffset: null }
+          }
+        ]
+      }
+    ]
+  } as TopLevelSpec
+}
+
+function lane (series: string, of = 'bar'): string {
+  return `${series} ${of}`
+}
+
+interface Ends { median: number, p10: number, p90: number }
+
+/**
+ * From the least to the most, 1 among them, with a little room.
+ */
+function domain (values: Ends[]): [number, number] {
+  const all = [1, ...values.flatMap(({ median, p10, p90 }) => [median, p10, p90]).filter(value => value > 0)]
+
+  return [Math.min(...all) / 1.05, Math.max(...all) * 1.05]
+}
+
+function ticks (values: Ends[]): number[] {
+  const [least, most] = domain(values)
+  const powers = Array.from({ length: 41 }, (_, index) => 2 ** (index - 20))
+  // within a factor of two the powers of two are too few
+  const steps = most / least < 4 ? [0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.5, 3] : powers
+
+  return steps.filter(step => step >= least && step <= most)
+}

@@ -1,0 +1,58 @@
+import { View, parse } from 'vega'
+import { compile } from 'vega-lite'
+import { FAINT_OPACITY, LINE, SERIES, TEXT } from './palette.ts'
+import { measureText } from './text-width.ts'
+import type { Config, TopLevelSpec } from 'vega-lite'
+
+const FONT = '-apple-system, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif'
+
+/**
+ * How all charts look. The background is the page's.
+ */
+const CONFIG: Config = {
+  background: 'transparent',
+  font: FONT,
+  padding: 12,
+  view: { stroke: null },
+  range: { category: SERIES },
+  title: {
+    anchor: 'start',
+    frame: 'bounds',
+    color: TEXT,
+    subtitleColor: TEXT,
+    fontSize: 15,
+    subtitleFontSize: 12,
+    subtitlePadding: 5,
+    offset: 14
+  },
+  axis: {
+    labelColor: TEXT,
+    titleColor: TEXT,
+    labelFontSize: 12,
+    titleFontSize: 12,
+    titleFontWeight: 'normal',
+    titlePadding: 10,
+    labelLimit: 0,
+    domainColor: LINE,
+    tickColor: LINE,
+    gridColor: LINE,
+    gridOpacity: FAINT_OPACITY
+  },
+  text: { color: TEXT, fontSize: 12 }
+}
+
+/**
+ * Draws a chart without a browser. The same chart is the same text each time.
+ */
+export async function renderSvg (chart: TopLevelSpec): Promise<string> {
+  measureText()
+
+  const { spec } = compile(chart, { config: CONFIG })
+  const view = new View(parse(spec), { renderer: 'none' })
+
+  try {
+    return `${await view.toSVG()}\n`
+  } finally {
+    view.finalize()
+  }
+}
