@@ -1,0 +1,96 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'aegir/chai'
+import { barChart } from '../../../../benchmarks/report/bar-chart.ts'
+import { environment } from '../../../../benchmarks/report/environment.ts'
+import { markdownTable, provenance } from '../../../../benchmarks/report/markdown.ts'
+import { noiseWarnings } from '../../../../benchmarks/report/noise.ts'
+import { percentiles } from '../../../../benchmarks/report/percentiles.ts'
+import { writeResults } from '../../../../benchmarks/report/write-results.ts'
+import { summarise } from '../../../../benchmarks/statistics.ts'
+
+const THOUSAND = Array.from({ length: 1_000 }, (_, index) => 1_000 - index)
+
+describe('benchmarks: percentiles', () => {
+  it('lists values that were measured', () => {
+    expect(percentiles(THOUSAND, [50, 90, 99, 99.9])).to.deep.equal([
+      { percent: 50, value: 500 },
+      { percent: 90, value: 900 },
+      { percent: 99, value: 990 },
+      { percent: 99.9, value: 999 }
+    ])
+  })
+
+  it('knows nothing beyond the last sample', () => {
+    expect(percentiles(THOUSAND, [99.99])[0].value).to.be.NaN()
+    expect(percentiles([1, 2, 3], [50, 99]).map(({ value }) => value)).to.deep.equal([2, NaN])
+    expect(percentiles([], [50])[0].value).to.be.NaN()
+  })
+
+  it('does not reorder what it is given', () => {
+    const samples = [3, 1, 2]
+    percentiles(samples)
+
+    expect(samples).to.deep.equal([3, 1, 2])
+  })
+})
+
+describe('benchmarks: noise', () => {
+  const official = { name: 'official', summary: summarise([100, 101, 102, 103, 104]) }
+
+  it('says nothing where spreads are apart', () => {
+    expect(noiseWarnings(official, [{ name: 'ours', summary: summarise([50, 51, 52, 53, 54]) }])).to.be.empty()
+  })
+
+  it('warns where they overlap', () => {
+    expect(noiseWarnings(official, [{ name: 'ours', summary: summarise([98, 99, 100.98, 101, 102]) }]))
+      .to.deep.equal(['ours and official differ by 1.0 % and their spreads (p10 to p90) overlap: the difference may be noise.'])
+  })
+
+  it('warns of too few samples', () => {
+    expect(noiseWarnings(official, [{ name: 'ours', summary: summarise([50]) }]))
+      .to.deep.equal(['ours has 1 sample: its spread says little.'])
+  })
+})
+
+describe('benchmarks: Markdown', () => {
+  it('aligns columns and keeps a pipe in its cell', () => {
+    expect(markdownTable([{ title: 'stack', align: 'left' }, { title: 'ms' }], [['a|b', '1.5']])).to.equal([
+      '| stack | ms |',
+      '| :-- | --: |',
+      '| a\\|b | 1.5 |'
+    ].join('\n'))
+  })
+
+  it('says where figures are from', () => {
+    const text = provenance({ ...environment(), command: 'npm run benchmark', date: '2026-11-21T01:02:03.000Z', cores: 1 }, { libp2p: '3.3.11' })
+
+    expect(text).to.include('`npm run benchmark` on 2026-11-21')
+    expect(text).to.include('1 core,')
+    expect(text).to.include(process.version)
+    expect(text).to.include('libp2p 3.3.11.')
+  })
+})
+
+describe('benchmarks: results', () => {
+  let directory: string
+
+  beforeEach(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'results-'))
+  })
+
+  afterEach(async () => {
+    await rm(directory, { recursive: true })
+  })
+
+  it('writes samples, a page and charts', async () => {
+    const chart = barChart({ title: 'One', axis: 'ms', panels: [{ title: '', rows: [{ name: 'a', value: summarise([1]), label: '1' }] }] })
+    const files = await writeResults('one', { json: { samples: [1, 2] }, markdown: '# One\n\n\n', charts: { one: chart, 'one-more': chart } }, path.join(directory, 'new'))
+
+    expect(files.map(file => path.basename(file))).to.deep.equal(['one.json', 'one.md', 'one.svg', 'one-more.svg'])
+    expect(JSON.parse(await readFile(files[0], 'utf8'))).to.deep.equal({ samples: [1, 2] })
+    expect(await readFile(files[1], 'utf8')).to.equal('# One\n')
+    expect(await readFile(files[2], 'utf8')).to.match(/^<svg [\s\S]*<\/svg>\n$/)
+  })
+})
