@@ -1,0 +1,23 @@
+import { table } from '../report/table.ts'
+import { doubts, explain } from './explain.ts'
+import { arrivalTable, summaryTable } from './tables.ts'
+import type { NagleReport } from './report.ts'
+
+/**
+ * The report as a terminal shows it.
+ */
+export function nagleText (report: NagleReport): string {
+  return report.links.flatMap(link => {
+    const summary = summaryTable(link, report)
+    const arrivals = arrivalTable(link, report)
+
+    return [
+      `== ${report.messages} one-byte writes over a round trip of ${link.roundTrip.toFixed(0)} ms (${link.title}) ==`,
+      table(summary.columns, summary.rows),
+      'Arrival of each message, ms after the first write (medians)',
+      table(arrivals.columns, arrivals.rows),
+      explain(link, report).join('\n'),
+      ...[doubts(link, report.cases)].filter(lines => lines.length > 0).map(lines => lines.map(line => `! ${line}`).join('\n'))
+    ]
+  }).join('\n\n')
+}

@@ -1,0 +1,134 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { findings } from '../../../../benchmarks/nagle/findings.ts'
+import { missing } from '../../../../benchmarks/nagle/requirements.ts'
+import { scriptPath } from '../../../../benchmarks/script-path.ts'
+import type { NagleReport } from '../../../../benchmarks/nagle/report.ts'
+import type { ChildProcess } from 'node:child_process'
+
+const MAIN = scriptPath(import.meta.url, '../../../../benchmarks/nagle/main')
+const NOBODY = 65_534
+
+const canMeasure = missing().length === 0 && existsSync('/dev/net/tun') && spawnSync('socat', ['-V']).error == null
+
+function start (directory: string, ...args: string[]): ChildProcess {
+  return spawn(process.execPath, [MAIN, '--out', directory, '--round-trips', '60', ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+}
+
+function namespacesOf (keeper: string): string[] {
+  return existsSync('/run/netns') ? readdirSync('/run/netns').filter(name => name.includes(keeper)) : []
+}
+
+function keeperOf (parent: number): string {
+  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ')
+
+  return children.find(pid => commandLine(pid).includes('keeper')) ?? ''
+}
+
+function processesWith (text: string): string[] {
+  return readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(commandLine).filter(command => command.includes(text))
+}
+
+function commandLine (pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+  } catch {
+    return ''
+  }
+}
+
+describe('benchmarks: Nagle run', () => {
+  let directory: string
+
+  beforeEach(async () => {
+    directory = await mkdtemp(path.join(tmpdir(), 'nagle-'))
+  })
+
+  afterEach(async () => {
+    await rm(directory, { recursive: true })
+  })
+
+  it('says what it needs and ends well without root', function () {
+    if (process.getuid?.() !== 0) {
+      expect(missing().join()).to.include('root')
+      return
+    }
+
+    // the files need not be readable to another user
+    const { status, stdout } = spawnSync(process.execPath, ['--import', `data:text/javascript,process.getuid = () => ${NOBODY}`, MAIN, '--out', directory], { encoding: 'utf8' })
+
+    expect(stdout).to.include('- root, for network namespaces and captures')
+    expect(stdout).to.include('Nothing was measured.')
+    expect(status).to.equal(0)
+    expect(readdirSync(directory)).to.be.empty()
+  })
+
+  describe('between network namespaces (needs root, tcpdump and socat)', () => {
+    before(function () {
+      if (!canMeasure) {
+        this.skip()
+      }
+    })
+
+    it('sees nine bytes held back by Nagle\'s algorithm, none without, and one segment for a tick', async function () {
+      this.timeout(60_000)
+      const child = start(directory, '--runs', '1', '--spacing', '2')
+      await pEvent(child, 'exit')
+
+      const { links: [link], cases }: NagleReport = JSON.parse(readFileSync(path.join(directory, 'nagle.json'), 'utf8'))
+      const found = Object.fromEntries(findings(link, cases).map(finding => [finding.case.id, finding]))
+
+      for (const id of ['net-nagle', 'ours-nagle']) {
+        expect(found[id].sizes).to.deep.equal([1, 9])
+        expect(found[id].last.median - found[id].first.median).to.be.within(0.9 * link.roundTrip, 2 * link.roundTrip)
+      }
+
+      for (const id of ['net-nodelay', 'official-nagle', 'official-nodelay', 'ours-nodelay']) {
+        expect(found[id].sizes.reduce((sum, size) => sum + size)).to.equal(10)
+        expect(found[id].sizes).to.have.length.above(2)
+      }
+
+      expect(found['ours-tick'].sizes).to.deep.equal([10])
+      expect(readdirSync(directory).toSorted()).to.deep.equal(['nagle.json', 'nagle.md', 'nagle.svg'])
+      expect(processesWith(directory)).to.be.empty()
+    })
+
+    it('leaves nothing behind after Ctrl-C midway', async () => {
+      await killMidway('SIGINT')
+    })
+
+    it('leaves nothing behind after SIGKILL midway', async () => {
+      await killMidway('SIGKILL')
+    })
+
+    async function killMidway (signal: NodeJS.Signals): Promise<void> {
+      const child = start(directory, '--runs', '50')
+      let keeper = ''
+
+      for await (const chunk of child.stderr ?? []) {
+        if (/run \d+ of 50/.test(String(chunk))) {
+          keeper = keeperOf(child.pid ?? NaN)
+          break
+        }
+      }
+
+      expect(namespacesOf(keeper)).to.have.lengthOf(2)
+      child.kill(signal)
+      await pEvent(child, 'exit')
+
+      while (commandLine(keeper) !== '') {
+        await wait(20)
+      }
+
+      expect(namespacesOf(keeper)).to.be.empty()
+      expect(processesWith(`fasttcp${keeper}`)).to.be.empty()
+      expect(readdirSync(directory)).to.be.empty()
+    }
+  })
+})
