@@ -1,0 +1,59 @@
+/* eslint-disable no-console */
+/*
+ * Runs our behaviour tests against `@libp2p/tcp` and prints which it fails:
+ * a test that everybody passes shows no difference, and one of a fault that the
+ * official transport has must fail there.
+ */
+import path from 'node:path'
+import { execa } from 'execa'
+
+const SPECS = [
+  'test/compliance/**/*.spec.ts',
+  'test/connection/**/*.spec.ts',
+  'test/dial/**/*.spec.ts',
+  'test/integration/**/*.spec.ts',
+  'test/listener/**/*.spec.ts',
+  'test/unit/transport.spec.ts'
+]
+
+/** Each thing that the official transport gets wrong has a number, which the titles of its tests bear */
+const FAULTS = [1, 2, 3, 4, 5, 6, 7, 8]
+
+interface Report {
+  stats: { tests: number, passes: number, failures: number, pending: number }
+  failures: Array<{ fullTitle: string, err: { message?: string } }>
+}
+
+console.info('running %d groups of specs against @libp2p/tcp, which takes about three minutes', SPECS.length)
+
+const { stdout } = await execa('mocha', [...SPECS, '--ui', 'bdd', '--timeout', '60000', '--reporter', 'json', '--exit'], {
+  cwd: path.resolve(import.meta.dirname, '..'),
+  env: {
+    TRANSPORT: 'official',
+    NODE_ENV: 'test',
+    NODE_OPTIONS: '--experimental-strip-types --experimental-transform-types --no-warnings'
+  },
+  preferLocal: true,
+  // tests that fail are what this is about
+  reject: false
+})
+
+const report: Report = JSON.parse(stdout.slice(stdout.indexOf('{\n  "stats"')))
+const { tests, passes, failures, pending } = report.stats
+
+for (const { fullTitle, err } of report.failures) {
+  console.info('  fails: %s\n         %s', fullTitle, err.message?.split('\n')[0])
+}
+
+console.info('\n@libp2p/tcp: %d tests, %d pass, %d fail, %d skipped', tests, passes, failures, pending)
+
+const unseen = FAULTS.filter(fault => !report.failures.some(({ fullTitle }) => fullTitle.includes(`fault ${fault}`)))
+
+for (const fault of FAULTS) {
+  console.info('fault %d: %d fail', fault, report.failures.filter(({ fullTitle }) => fullTitle.includes(`fault ${fault}`)).length)
+}
+
+if (unseen.length > 0) {
+  console.error('No test fails for fault %s: are its tests able to fail?', unseen.join(', '))
+  process.exitCode = 1
+}
