@@ -74,6 +74,11 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
       socket.on('error', onError)
       socket.on('timeout', onTimeout)
       signal.addEventListener('abort', onAbort)
+
+      // by the caller's look-up or progress handler, before anybody listened
+      if (signal.aborted) {
+        onAbort()
+      }
     })
   } catch (err) {
     socket.destroy()
