@@ -1,0 +1,73 @@
+import type { PeerName } from './build.ts'
+
+/** `official` is js-libp2p with `@libp2p/tcp`, `ours` the same with this package in its place */
+export type JsStack = 'official' | 'ours'
+export type PeerKind = PeerName | JsStack
+export type Security = 'noise' | 'tls'
+
+/**
+ * What a node of ours is told to be optimistic about:
+ *
+ * - `off`: nothing, `tcp({ optimistic: false })`
+ * - `transport`: the encrypter, `tcp()` alone
+ * - `all`: muxer and streams too, by both decorators and `negotiateFully: false`
+ * - `known`: as `all`, but without `negotiateFully` and to a peer known from identify
+ */
+export type Optimism = 'off' | 'transport' | 'all' | 'known'
+
+export interface Cell {
+  dialler: PeerKind
+  listener: PeerKind
+  security: Security
+
+  /** Only where ours dials */
+  optimism?: Optimism
+
+  /** The js dialler asks who the listener is, at the same time; go and rust always do */
+  identify?: true
+}
+
+export const LISTENERS: PeerKind[] = ['official', 'go', 'rust', 'ours']
+export const NATIVE: PeerName[] = ['go', 'rust']
+export const SECURITIES: Security[] = ['noise', 'tls']
+
+export const OPTIMISM: Optimism[] = ['off', 'transport', 'all', 'known']
+
+/** In the order of the tables: every change beside the one that it builds on */
+export const JS_DIALLERS: Array<Omit<Cell, 'listener'>> = [
+  { dialler: 'official', security: 'noise' },
+  ...OPTIMISM.map(optimism => ({ dialler: 'ours', optimism, security: 'noise' } as const)),
+  { dialler: 'official', identify: true, security: 'noise' },
+  { dialler: 'ours', optimism: 'all', identify: true, security: 'noise' },
+  { dialler: 'ours', optimism: 'all', security: 'tls' }
+]
+
+/**
+ * The whole matrix. What dials one listener stands together, so that what is
+ * compared is measured within a minute.
+ */
+export function allCells (): Cell[] {
+  const dialled = LISTENERS.flatMap(listener => JS_DIALLERS
+    .filter(({ security, identify }) => isNative(listener) ? identify == null : security === 'noise')
+    .map((dialler): Cell => ({ ...dialler, listener })))
+  const dialling = NATIVE.flatMap(dialler => SECURITIES.map((security): Cell => ({ dialler, listener: 'ours', security })))
+
+  return [...dialled, ...dialling]
+}
+
+export function isNative (kind: PeerKind): kind is PeerName {
+  return (NATIVE as PeerKind[]).includes(kind)
+}
+
+export function nameOf ({ dialler, optimism, identify, listener, security }: Cell): string {
+  return `${dialler}${optimism == null ? '' : ` (${optimism})`}${identify === true ? ' with identify' : ''} -> ${listener}, ${security}`
+}
+
+/** What a cell is compared with: the official transport, dialling the same listener */
+export function isBaselineOf (baseline: Cell, cell: Cell): boolean {
+  return isSame(baseline, { ...cell, dialler: 'official', optimism: undefined })
+}
+
+export function isSame (a: Cell, b: Cell): boolean {
+  return (['dialler', 'listener', 'security', 'optimism', 'identify'] as const).every(key => a[key] === b[key])
+}

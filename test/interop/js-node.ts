@@ -1,0 +1,48 @@
+import { identify } from '@libp2p/identify'
+import { noise } from '@libp2p/noise'
+import { tcp as officialTcp } from '@libp2p/tcp'
+import { tls } from '@libp2p/tls'
+import { yamux } from '@libp2p/yamux'
+import { createLibp2p } from 'libp2p'
+import { optimistic, tcp } from '../../src/index.ts'
+import type { JsStack, Optimism, Security } from './cells.ts'
+import type { Identify } from '@libp2p/identify'
+import type { Libp2p } from '@libp2p/interface'
+
+export type JsNode = Libp2p<{ identify: Identify }>
+
+export interface JsNodeOptions {
+  stack: JsStack
+  security: Security
+  optimism?: Optimism
+
+  /** Ask every peer who it is, as libp2p does unless told otherwise */
+  identify: boolean
+
+  /** Multiaddrs, none by default */
+  listen?: string[]
+}
+
+/**
+ * A node of js-libp2p with TCP, Yamux, identify and the one security protocol
+ * that is asked for.
+ */
+export async function createNode ({ stack, security, optimism = 'transport', identify: ask, listen = [] }: JsNodeOptions): Promise<JsNode> {
+  const encrypter = security === 'tls' ? tls() : noise()
+  const decorated = stack === 'ours' && (optimism === 'all' || optimism === 'known')
+
+  return createLibp2p({
+    addresses: { listen },
+    transports: [stack === 'ours' ? tcp({ optimistic: optimism !== 'off' }) : officialTcp()],
+    connectionEncrypters: [decorated ? optimistic(encrypter) : encrypter],
+    streamMuxers: [decorated ? optimistic(yamux()) : yamux()],
+    connectionManager: {
+      // the defaults admit 5 new connections a second from one host; every dial of a test comes from one
+      inboundConnectionThreshold: 1_000_000,
+      maxIncomingPendingConnections: 1_000
+    },
+    services: {
+      identify: identify({ runOnConnectionOpen: ask })
+    }
+  })
+}

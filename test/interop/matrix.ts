@@ -1,0 +1,110 @@
+import { writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { Command } from 'commander'
+import { packageRoot } from '../../benchmarks/script-path.ts'
+import { buildPeers } from './build.ts'
+import { allCells, isNative } from './cells.ts'
+import { complaints } from './limits.ts'
+import { measure } from './measure.ts'
+import { report, tables } from './report.ts'
+import { toJson } from './results.ts'
+import { versions } from './versions.ts'
+import type { PeerName } from './build.ts'
+import type { MeasureOptions } from './measure.ts'
+import type { Results } from './results.ts'
+
+/**
+ * Dials go-libp2p, rust-libp2p and the official js-libp2p from ours and the
+ * other way round: a hundred times each over loopback, and a few times each over
+ * a delayed link to count round trips.
+ */
+
+type Options = Pick<MeasureOptions, 'dials' | 'runs' | 'delay' | 'delayed'>
+type Binaries = MeasureOptions['binaries']
+
+async function main (options: Options, signal: AbortSignal): Promise<void> {
+  const binaries = await build()
+  const cells = allCells().filter(({ dialler, listener }) => [dialler, listener].every(kind => !isNative(kind) || binaries[kind] != null))
+  const results = await measure(cells, { ...options, binaries, signal, say })
+  const complete = cells.length === allCells().length && results.link != null
+  const failures = complaints(results)
+
+  process.stdout.write(`${tables(results)}\n`)
+
+  if (complete) {
+    await write(results, failures)
+  } else {
+    say('RESULTS.md stays as it was: this was not the whole matrix')
+  }
+
+  failures.forEach(say)
+  process.exitCode = failures.length > 0 ? 1 : 0
+}
+
+/**
+ * @throws {Error} in CI, if a toolchain is missing; elsewhere its peer is skipped
+ */
+async function build (): Promise<Binaries> {
+  const binaries: Binaries = {}
+
+  for (const [name, result] of Object.entries(await buildPeers()) as Array<[PeerName, Awaited<ReturnType<typeof buildPeers>>[PeerName]]>) {
+    if (result.status !== 'missing-toolchain') {
+      binaries[name] = result.binary
+    } else if (process.env.CI == null) {
+      say(`SKIPPED ${name}: there is no working ${result.toolchain} on this machine`)
+    } else {
+      throw new Error(`There is no working ${result.toolchain} on this machine, and this is CI`)
+    }
+  }
+
+  return binaries
+}
+
+async function write (results: Results, failures: string[]): Promise<void> {
+  const init = {
+    versions: await versions(),
+    command: ['node', 'test/interop/matrix.ts', ...process.argv.slice(2)].join(' '),
+    date: new Date().toISOString().slice(0, 10),
+    complaints: failures
+  }
+  const directory = path.join(packageRoot(), 'test', 'interop')
+
+  await writeFile(path.join(directory, 'RESULTS.md'), report({ ...init, results }))
+  await writeFile(path.join(directory, 'results.json'), `${toJson({ ...init, ...results })}\n`)
+}
+
+function say (line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+const controller = new AbortController()
+
+for (const [name, number] of [['SIGHUP', 1], ['SIGINT', 2], ['SIGTERM', 15]] as const) {
+  // not `once`: with no listener left the one that execa has would end us before everything is removed
+  process.on(name, () => {
+    if (controller.signal.aborted) {
+      process.exit()
+    }
+
+    process.exitCode = 128 + number
+    controller.abort()
+  })
+}
+
+const options = new Command()
+  .option('--dials <count>', 'dials per cell over loopback', Number, 100)
+  .option('--runs <count>', 'measured dials per cell over the delayed link', Number, 10)
+  .option('--delay <ms>', 'one-way delay of that link', Number, 40)
+  .option('--no-delayed', 'skip that link')
+  .parse()
+  .opts<Options>()
+
+try {
+  await main(options, controller.signal)
+} catch (err: any) {
+  process.exitCode ??= 1
+
+  if (!controller.signal.aborted) {
+    throw err
+  }
+}

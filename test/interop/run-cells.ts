@@ -1,0 +1,120 @@
+import { scriptPath } from '../../benchmarks/script-path.ts'
+import { runDialler, startListener } from './peer-process.ts'
+import type { PeerName } from './build.ts'
+import type { Cell, PeerKind } from './cells.ts'
+import type { ListenerProcess, Outcome } from './peer-process.ts'
+import type { Link } from '../../benchmarks/link/link.ts'
+
+export interface RunOptions {
+  /** Dials per cell, one after another */
+  dials: number
+
+  /** The size of the echo */
+  bytes: number
+
+  /** Cells at a time; 1 where time matters */
+  concurrency: number
+
+  binaries: Partial<Record<PeerName, string>>
+  signal: AbortSignal
+  onCell(run: CellRun, ms: number): void
+}
+
+export interface CellRun {
+  cell: Cell
+  outcomes: Outcome[]
+}
+
+/** What one dial may take, in ms */
+const DIAL_TIMEOUT = 10_000
+
+/** What all dials of a cell may take, in ms */
+const CELL_TIMEOUT = 60_000
+
+/**
+ * Dials every cell over the link. A listener is one process for all of its
+ * cells, a dialler is one for each.
+ */
+export async function runCells (link: Link, cells: Cell[], options: RunOptions): Promise<CellRun[]> {
+  const listeners = await startListeners(link, cells, options)
+
+  async function run (cell: Cell): Promise<CellRun> {
+    const { multiaddr } = listeners.get(listenerOf(cell)) as ListenerProcess
+    const command = dialCommand(cell, await behind(link, multiaddr), options)
+    const start = performance.now()
+    const outcomes = await runDialler(link.commandAt('dialler', command), options.dials, CELL_TIMEOUT, options.signal)
+    const result = { cell, outcomes }
+    options.onCell(result, performance.now() - start)
+
+    return result
+  }
+
+  try {
+    return await pooled(cells, options.concurrency, run)
+  } finally {
+    await Promise.all([...listeners.values()].map(async listener => listener.close()))
+  }
+}
+
+async function startListeners (link: Link, cells: Cell[], { binaries, signal }: RunOptions): Promise<Map<string, ListenerProcess>> {
+  const distinct = new Map(cells.map(cell => [listenerOf(cell), cell]))
+  const starting = [...distinct].map(async ([key, { listener, security }]): Promise<[string, ListenerProcess]> => {
+    const command = [...program(listener, binaries), 'listen', '--security', security, '--host', link.listenHost]
+
+    return [key, await startListener(link.commandAt('listener', command), signal)]
+  })
+
+  // those of them that did start end with us
+  return new Map(await Promise.all(starting))
+}
+
+function listenerOf ({ listener, security }: Cell): string {
+  return `${listener} ${security}`
+}
+
+function dialCommand ({ dialler, optimism, identify, security }: Cell, address: string, { binaries, dials, bytes }: RunOptions): string[] {
+  return [
+    ...program(dialler, binaries), 'dial', address,
+    '--security', security,
+    '--count', `${dials}`,
+    '--bytes', `${bytes}`,
+    '--timeout-ms', `${DIAL_TIMEOUT}`,
+    ...(optimism == null ? [] : ['--optimism', optimism]),
+    ...(identify === true ? ['--identify'] : [])
+  ]
+}
+
+function program (kind: PeerKind, binaries: RunOptions['binaries']): string[] {
+  if (kind === 'ours' || kind === 'official') {
+    return [process.execPath, scriptPath(import.meta.url, 'js-peer'), '--stack', kind]
+  }
+
+  const binary = binaries[kind]
+
+  if (binary == null) {
+    throw new Error(`There is no ${kind} peer`)
+  }
+
+  return [binary]
+}
+
+/** The address at which the dialler's end of the link reaches a listener */
+async function behind (link: Link, multiaddr: string): Promise<string> {
+  const [, , , , port, ...rest] = multiaddr.split('/')
+  const { host, port: dialPort } = await link.dialAddress(Number(port))
+
+  return ['', 'ip4', host, 'tcp', dialPort, ...rest].join('/')
+}
+
+async function pooled <T, R> (items: T[], concurrency: number, run: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = []
+  const queue = items.entries()
+
+  await Promise.all(Array.from({ length: concurrency }, async () => {
+    for (const [i, item] of queue) {
+      results[i] = await run(item)
+    }
+  }))
+
+  return results
+}
