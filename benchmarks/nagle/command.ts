@@ -1,6 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { RESULTS } from '../report/write-results.ts'
-import { runNagle } from './run-nagle.ts'
+import { RESULTS } from '../report/results-directory.ts'
 
 interface NagleFlags {
   roundTrips: number[]
@@ -27,6 +26,9 @@ export const nagleCommand = new Command('nagle')
   .option('--out <directory>', 'where nagle.json, nagle.md and nagle.svg go', RESULTS)
   .option('--quick', 'one run over each link, in under a minute')
   .action(async ({ quick, out, ...flags }: NagleFlags) => {
+    // a command line with other commands need not load what draws charts
+    const { runNagle } = await import('./run-nagle.ts')
+
     await runNagle({ ...flags, runs: quick === true ? 1 : flags.runs, directory: out })
   })
 

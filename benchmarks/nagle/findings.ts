@@ -62,12 +62,20 @@ function mostCommon (all: number[][]): [number[], number] {
 }
 
 /**
- * The run whose last message arrived at the median time.
+ * The run whose writes and arrivals are nearest to the medians of all runs.
  */
 export function typicalRun (link: NagleLink, id: string): NagleRun {
   const runs = link.runs.filter(run => run.case === id)
-  const middle = median(runs.map(({ arrivals }) => arrivals.at(-1) ?? NaN))
-  const distance = ({ arrivals }: NagleRun): number => Math.abs((arrivals.at(-1) ?? NaN) - middle)
+  const medians = transposed(runs.map(timesOf)).map(median)
+  const distance = (run: NagleRun): number => timesOf(run).reduce((sum, time, index) => sum + Math.abs(time - medians[index]), 0)
 
   return runs.toSorted((a, b) => distance(a) - distance(b))[0]
+}
+
+function timesOf ({ writes, arrivals }: NagleRun): number[] {
+  return [...writes, ...arrivals]
+}
+
+function transposed (rows: number[][]): number[][] {
+  return rows[0].map((_, column) => rows.map(row => row[column]))
 }

@@ -1,7 +1,7 @@
 import { markdownTable, provenance } from '../report/markdown.ts'
 import { doubts, explain } from './explain.ts'
 import { arrivalTable, summaryTable } from './tables.ts'
-import { runsText } from './wording.ts'
+import { runsText, whole } from './wording.ts'
 import type { NagleReport } from './report.ts'
 import type { NagleLink } from './run-nagle.ts'
 
@@ -26,7 +26,7 @@ function linkMarkdown (link: NagleLink, report: NagleReport): string[] {
   const warnings = doubts(link, report.cases)
 
   return [
-    `## Over a round trip of ${link.roundTrip.toFixed(0)} ms`,
+    `## Over a round trip of ${whole(link.roundTrip)} ms`,
     `${link.title[0].toUpperCase()}${link.title.slice(1)}, ${link.shape.delay} ms each way; ${runsText(link.runs.length / report.cases.length)}.`,
     markdownTable(summary.columns, summary.rows),
     explain(link, report).join(' '),

@@ -1,3 +1,5 @@
+import { whole } from './wording.ts'
+
 /**
  * Events near each other in time, which a chart names together
  */
@@ -44,11 +46,11 @@ export function moments (times: number[], near: number): Moment[] {
       first,
       count: times.length,
       middle: (from + to) / 2,
-      text: `${range(first + 1, first + times.length)}\n${range(Math.round(from), Math.round(to))} ms`
+      text: `${range(`${first + 1}`, `${first + times.length}`)}\n${range(whole(from), whole(to))} ms`
     }
   })
 }
 
-function range (from: number, to: number): string {
-  return from === to ? String(from) : `${from}–${to}`
+function range (from: string, to: string): string {
+  return from === to ? from : `${from}–${to}`
 }

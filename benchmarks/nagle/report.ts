@@ -29,7 +29,7 @@ export function nagleReport (links: NagleLink[], { messages, spacing, seed }: Na
   return {
     benchmark: 'nagle',
     ...environment(),
-    command: ['npm run benchmark:nagle --', ...flags()].join(' '),
+    command: command(),
     versions: { 'libp2p-fast-tcp': version, ...installedVersions(root, ['@libp2p/tcp']) },
     messages,
     spacing,
@@ -40,8 +40,10 @@ export function nagleReport (links: NagleLink[], { messages, spacing, seed }: Na
 }
 
 /**
- * What was given on the command line, without the name of a subcommand.
+ * As it was typed, but for the name of a subcommand.
  */
-function flags (): string[] {
-  return process.argv.slice(2).filter(argument => argument !== 'nagle')
+function command (): string {
+  const flags = process.argv.slice(2).filter(argument => argument !== 'nagle')
+
+  return ['npm run benchmark:nagle', ...(flags.length === 0 ? [] : ['--', ...flags])].join(' ')
 }

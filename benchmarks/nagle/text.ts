@@ -1,6 +1,7 @@
 import { table } from '../report/table.ts'
 import { doubts, explain } from './explain.ts'
 import { arrivalTable, summaryTable } from './tables.ts'
+import { whole } from './wording.ts'
 import type { NagleReport } from './report.ts'
 
 /**
@@ -12,7 +13,7 @@ export function nagleText (report: NagleReport): string {
     const arrivals = arrivalTable(link, report)
 
     return [
-      `== ${report.messages} one-byte writes over a round trip of ${link.roundTrip.toFixed(0)} ms (${link.title}) ==`,
+      `== ${report.messages} one-byte writes over a round trip of ${whole(link.roundTrip)} ms (${link.title}) ==`,
       table(summary.columns, summary.rows),
       'Arrival of each message, ms after the first write (medians)',
       table(arrivals.columns, arrivals.rows),

@@ -66,7 +66,7 @@ const HEAD_SHAPE = 'M0,-1L0.62,1L0,0.6L-0.62,1Z'
  * How far along its arrow a label stands: where arrows of the two kinds cross
  * least
  */
-const LABEL_AT = { data: 0.4, ack: 0.75 }
+const LABEL_AT = { data: 0.4, ack: 0.8 }
 
 const X: Record<Side, number> = { sender: MARGIN, receiver: MARGIN + GAP }
 

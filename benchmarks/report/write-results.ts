@@ -1,11 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { packageRoot } from '../script-path.ts'
 import { writeJson } from './json.ts'
+import { RESULTS } from './results-directory.ts'
 import { renderSvg } from './svg.ts'
 import type { TopLevelSpec } from 'vega-lite'
-
-export const RESULTS = path.join(packageRoot(), 'benchmarks', 'results')
 
 export interface Results {
   /**

@@ -84,6 +84,10 @@ describe('benchmarks: moments', () => {
     ])
   })
 
+  it('groups the digits of long times', () => {
+    expect(moments([1_504.4], 10)[0].text).to.equal('1\n1,504 ms')
+  })
+
   it('has nothing to say of nothing', () => {
     expect(moments([], 10)).to.be.empty()
   })
