@@ -73,7 +73,7 @@ export function excesses (result: CellResult, results: Results): string[] {
 }
 
 function limitOf ({ cell: { optimism, identify, listener } }: CellResult): Limit | undefined {
-  // the listener's packets fill its congestion window, as the report explains
+  // 3 or 4, as the listener's packets happen to fit into its congestion window: the report explains it
   if (identify === true && listener === 'official') {
     return
   }

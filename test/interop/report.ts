@@ -35,8 +35,8 @@ const OPTIMISM_TITLES: Record<Optimism, string> = {
 
 const IDENTIFY_NOTE = `In the rows with identify the dialler asks who the listener is at the same time, in the others it does not; listeners always
 ask. A listener on \`@libp2p/tcp\` sends every buffer as a packet of its own, and TCP admits 10 unacknowledged packets at
-first and 18 a round trip later: with identify in both directions the echo is none of the first 18 in that trip and waits
-for the next.`
+first and 18 a round trip later. Without identify the echo is in the 18th; with identify in both directions there are more,
+and it depends on their order whether the echo is among the first 18 or waits for another round trip.`
 
 /**
  * The results as a document in Markdown.
