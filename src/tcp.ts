@@ -1,7 +1,7 @@
 import { InvalidParametersError, serviceCapabilities, transportSymbol } from '@libp2p/interface'
 import { CustomProgressEvent } from 'progress-events'
 import { raceSignal } from 'race-signal'
-import { isSupported } from './addresses.ts'
+import { endpointName, isSupported, toEndpoint } from './addresses.ts'
 import { connect } from './connect.ts'
 import { LingeringSockets } from './connection/close-path.ts'
 import { OpenSockets } from './connection/open-sockets.ts'
@@ -86,11 +86,16 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       }
 
       this.#log('%a refused %s, dialling again to negotiate in full - %e', ma, negotiation.protocol, err)
-      this.#refusals.add(ma.toString())
       this.#metrics?.optimistic.increment({ redialled: true })
       options.onProgress?.(new CustomProgressEvent('tcp:redial'))
 
-      return this.#dialOnce(ma, socketOptions, options)
+      const connection = await this.#dialOnce(ma, socketOptions, options)
+
+      // It was the optimism: a peer that has too many connections, say, refuses
+      // either way, and is none to negotiate with in full from now on
+      this.#refusals.add(refusalKey(ma))
+
+      return connection
     }
   }
 
@@ -98,7 +103,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     return this.#options.optimistic !== false &&
       // then it is the other end that proposes
       (options as UpgraderOptions).initiator !== false &&
-      !this.#refusals.has(ma.toString())
+      !this.#refusals.has(refusalKey(ma))
   }
 
   async #dialOnce (ma: Multiaddr, socketOptions: SocketOptions, options: TCPDialOptions, negotiation?: OptimisticNegotiation): Promise<Connection> {
@@ -210,4 +215,9 @@ function assertTimeout (name: keyof TCPOptions, ms?: number): void {
   if (ms != null && !(ms >= 0 && ms <= MAX_TIMEOUT)) {
     throw new InvalidParametersError(`${name} must be a number of milliseconds from 0 to ${MAX_TIMEOUT}, not ${ms}`)
   }
+}
+
+/** The same with and without a peer id */
+function refusalKey (ma: Multiaddr): string {
+  return endpointName(toEndpoint(ma))
 }

@@ -18,6 +18,9 @@ export class KnownProtocols {
   readonly #log: Logger
   readonly #peers = new WeakMap<object, PeerId>()
 
+  /** Reading and replacing what the peer store lists are two steps: one revocation after the other */
+  #revoking: Promise<void> = Promise.resolve()
+
   /** By list of streams: what was not answered as known protocols are, so that it must not be presumed again there */
   readonly #doubted = new WeakMap<object, Set<string>>()
 
@@ -62,15 +65,20 @@ export class KnownProtocols {
       return
     }
 
-    try {
-      const protocols = await this.#protocols(peer)
-
-      await this.#components.peerStore.patch(peer, {
-        protocols: protocols.filter(known => known !== protocol)
-      })
-    } catch (err) {
+    this.#revoking = this.#revoking.then(async () => this.#remove(peer, protocol)).catch(err => {
       this.#log.error('could not take %s out of the peer store for %p - %e', protocol, peer, err)
-    }
+    })
+
+    await this.#revoking
+  }
+
+  /** libp2p asked for its own change of the list before the refusal could come, and the peer store keeps the order */
+  async #remove (peer: PeerId, protocol: string): Promise<void> {
+    const protocols = await this.#protocols(peer)
+
+    await this.#components.peerStore.patch(peer, {
+      protocols: protocols.filter(known => known !== protocol)
+    })
   }
 
   async #protocols (peer: PeerId): Promise<string[]> {

@@ -1,7 +1,8 @@
 import { UnsupportedProtocolError } from '@libp2p/interface'
+import { raceSignal } from 'race-signal'
 import { encodeProposal } from './codec.ts'
 import { ExpectedReply } from './expected-reply.ts'
-import type { MessageStream } from '@libp2p/interface'
+import type { AbortOptions, MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
@@ -21,13 +22,18 @@ export type ProposalOutcome = 'accepted' | 'refused' | 'unanswered'
 export interface FilterableStream extends MessageStream {
   onData(data: Uint8Array | Uint8ArrayList): void
   onRemoteCloseWrite(): void
+
+  /** Where the two directions are closed one by one, as those of AbstractStream are */
+  sendCloseWrite?(options?: AbortOptions): Promise<void>
 }
+
+const FILTERED = ['onData', 'onRemoteCloseWrite', 'sendCloseWrite'] as const
 
 /** Whether the incoming data of a stream can be filtered, and nobody else does */
 export function isFilterable (stream: MessageStream): stream is FilterableStream {
   return (['onData', 'onRemoteCloseWrite'] as const).every(method => {
-    return typeof (stream as FilterableStream)[method] === 'function' && !Object.hasOwn(stream, method)
-  })
+    return typeof (stream as FilterableStream)[method] === 'function'
+  }) && !FILTERED.some(method => Object.hasOwn(stream, method))
 }
 
 /**
@@ -35,16 +41,21 @@ export function isFilterable (stream: MessageStream): stream is FilterableStream
  * sent next follows at once. The reply is verified and taken out of the
  * incoming data when it comes; from then on nothing stands in the way of the
  * stream.
+ *
+ * Only the end of what is written waits for the reply: js-libp2p listeners that
+ * receive it before they have chosen the handler reset the stream, because they
+ * cannot put back what came behind the proposal.
  */
 export function propose (stream: FilterableStream, protocol: string, onOutcome: (outcome: ProposalOutcome) => void): void {
   const proposal = encodeProposal(protocol)
   const reply = new ExpectedReply(proposal)
+  const settled = Promise.withResolvers<void>()
 
   const settle = (outcome: ProposalOutcome): void => {
     stream.removeEventListener('close', onClose)
     // back to the methods of the class
-    Reflect.deleteProperty(stream, 'onData')
-    Reflect.deleteProperty(stream, 'onRemoteCloseWrite')
+    FILTERED.forEach(method => Reflect.deleteProperty(stream, method))
+    settled.resolve()
     onOutcome(outcome)
   }
 
@@ -81,6 +92,22 @@ export function propose (stream: FilterableStream, protocol: string, onOutcome: 
         stream.onRemoteCloseWrite()
       }
     })
+  }
+
+  const sendCloseWrite = stream.sendCloseWrite?.bind(stream)
+
+  if (sendCloseWrite != null) {
+    stream.sendCloseWrite = async options => {
+      const sent = settled.promise.then(async () => {
+        if (stream.status === 'open') {
+          await sendCloseWrite(options)
+        }
+      })
+      // the signal ends the wait of whoever closes, not the close
+      sent.catch(() => {})
+
+      return raceSignal(sent, options?.signal)
+    }
   }
 
   stream.addEventListener('close', onClose)

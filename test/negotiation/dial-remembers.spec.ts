@@ -48,7 +48,7 @@ describe('an address that refused an optimistic dial', () => {
   })
 
   // see the report: src remembers it for an hour
-  it.skip('is not remembered for having dropped one connection, if the next one fares no better', async () => {
+  it('is not remembered for having dropped one connection, if the next one fares no better', async () => {
     const listener = await echoNode(defer)
     const hangUp = reply(new Uint8Array(), 'RST')
     const { addr, visits } = await remote(defer, [hangUp, hangUp, relayTo(portOf(listener))])

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { closed, until } from '../fixtures/waiting.ts'
@@ -83,24 +82,6 @@ for (const [name, muxer] of Object.entries(muxers)) {
 
       await until(async () => (await nodes.stored()).length === 1, 'the protocols are out of the peer store', 2_000)
       expect(await nodes.stored()).to.deep.equal([ECHO])
-    })
-
-    it('is out of the peer store even if libp2p puts it there after the refusal', async () => {
-      const nodes = await streamNodes(defer, { muxer })
-      const { peerStore } = nodes.dialler
-      const merge = peerStore.merge.bind(peerStore)
-      let merged = 0
-
-      // a peer store on a disk
-      peerStore.merge = async (...args) => {
-        await delay(30)
-        merged++
-        return merge(...args)
-      }
-
-      await nodes.connection.newStream(UNKNOWN, EAGER).catch(() => {})
-      await until(() => nodes.counted().refused === 1 && merged === 1, 'the peer has refused it')
-      await until(async () => !(await nodes.stored()).includes(UNKNOWN), 'the protocol is out of the peer store', 2_000)
     })
   })
 }
