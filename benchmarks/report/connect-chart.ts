@@ -1,0 +1,41 @@
+import { STEPS } from '../rivals/rival.ts'
+import { median } from '../statistics.ts'
+import { barChart } from './bar-chart.ts'
+import { ms, trips } from './numbers.ts'
+import { samplesOf, summariseLink } from './summary.ts'
+import type { BarRow } from './bar-chart.ts'
+import type { ConnectReport } from './connect-report.ts'
+import type { Step } from '../rivals/rival.ts'
+import type { TopLevelSpec } from 'vega-lite'
+
+const STEP_NAMES: Record<Step, string> = {
+  connect: 'TCP connection',
+  security: 'security',
+  muxer: 'muxer',
+  stream: 'stream',
+  firstByte: 'first byte'
+}
+
+/**
+ * Where the time to the first byte goes, a bar per rival, a panel per link. A
+ * rival without samples has no bar.
+ */
+export function connectChart ({ links, rivals }: Pick<ConnectReport, 'links' | 'rivals'>): TopLevelSpec {
+  return barChart({
+    title: 'From a dial to the first byte that is echoed',
+    subtitle: ['Medians; the line below the end of a bar goes from the 10th to the 90th percentile of the whole.'],
+    axis: 'time to the first byte (ms)',
+    phases: STEPS.map(step => STEP_NAMES[step]),
+    panels: links.map(link => ({
+      title: link.kind === 'loopback' ? 'loopback' : `${ms(link.roundTrip)} ms round trip (${link.kind})`,
+      rows: summariseLink(link, rivals)
+        .filter(({ total }) => total.count > 0)
+        .map(({ rival, title, total, roundTrips }): BarRow => ({
+          name: title,
+          value: total,
+          label: [`${ms(total.median)} ms`, ...(Number.isNaN(roundTrips) ? [] : [`${trips(roundTrips)} round trips`])].join(', '),
+          phases: Object.fromEntries(STEPS.map(step => [STEP_NAMES[step], median(samplesOf(link, rival).map(sample => sample[step]))]))
+        }))
+    }))
+  })
+}

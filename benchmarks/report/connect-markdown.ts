@@ -1,0 +1,78 @@
+import { markdownTable, provenance } from './markdown.ts'
+import { noiseWarnings } from './noise.ts'
+import { ms, times, trips } from './numbers.ts'
+import { REFERENCE, summariseLink } from './summary.ts'
+import { verdict } from './verdict.ts'
+import type { ConnectReport } from './connect-report.ts'
+import type { RivalSummary } from './summary.ts'
+import type { LinkRuns } from '../connect.ts'
+
+/**
+ * The report of a connect benchmark as a page beside `connect.svg` and
+ * `connect.json`.
+ */
+export function connectMarkdown (report: ConnectReport): string {
+  const versions = report.rivals.map(({ title, versions }) => `- ${title}: ${Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', ')}`)
+  const skipped = report.skipped.map(({ rival, reason }) => `- ${rival} was left out: ${reason}`)
+
+  return [
+    '# From a dial to the first byte that is echoed',
+    `${provenance(report)} Seed ${report.seed}. Every sample is in [connect.json](connect.json).`,
+    '![Bars of the time that each step takes, for each stack](connect.svg)',
+    ...report.links.flatMap(link => linkMarkdown(link, report)),
+    '## What was timed',
+    [...versions, ...skipped].join('\n')
+  ].join('\n\n')
+}
+
+function linkMarkdown (link: LinkRuns, { rivals }: ConnectReport): string[] {
+  const summaries = summariseLink(link, rivals).filter(({ total }) => total.count > 0)
+  const conclusion = verdict(link, summaries)
+  const warnings = warningsOf(summaries)
+
+  return [
+    `## Over ${link.title}`,
+    [
+      `Measured round trip: ${ms(link.roundTrip)} ms. Medians in milliseconds; closing is not in the total.`,
+      ...(link.hiddenRoundTrips > 0 ? [`This link hides ${link.hiddenRoundTrips} round trip, that of the SYN: round trips and ratios count it, milliseconds do not.`] : [])
+    ].join(' '),
+    summaryTable(summaries),
+    ...(conclusion == null ? [] : [conclusion]),
+    ...(warnings.length === 0 ? [] : [warnings.map(warning => `> ${warning}`).join('\n>\n')])
+  ]
+}
+
+function summaryTable (summaries: RivalSummary[]): string {
+  return markdownTable([
+    { title: 'stack', align: 'left' },
+    { title: 'TCP' },
+    { title: 'handshake' },
+    { title: 'stream' },
+    { title: 'byte' },
+    { title: 'total' },
+    { title: 'p10-p90' },
+    { title: 'round trips' },
+    { title: `to ${REFERENCE}` },
+    { title: 'close' },
+    { title: 'runs' }
+  ], summaries.map(({ title, connect, handshake, stream, firstByte, total, roundTrips, ratio, close }) => [
+    title,
+    ms(connect.median),
+    ms(handshake.median),
+    ms(stream.median),
+    ms(firstByte.median),
+    ms(total.median),
+    `${ms(total.p10)}-${ms(total.p90)}`,
+    trips(roundTrips),
+    times(ratio),
+    ms(close.median),
+    String(total.count)
+  ]))
+}
+
+function warningsOf (summaries: RivalSummary[]): string[] {
+  const measured = summaries.map(({ rival, title, total }) => ({ rival, name: title, summary: total }))
+  const reference = measured.find(({ rival }) => rival === REFERENCE)
+
+  return reference == null ? [] : noiseWarnings(reference, measured.filter(({ rival }) => rival !== REFERENCE))
+}
