@@ -31,6 +31,29 @@ export function complaints (results: Results): string[] {
   ])
 }
 
+/**
+ * What no load on the machine explains, in words: dials that failed, and cells
+ * in which even the fastest dial took more round trips than it may.
+ */
+export function faults (results: Results): string[] {
+  return results.cells.flatMap(result => [
+    ...failures(result, result.loopback, 'loopback'),
+    ...failures(result, result.delayed ?? [], 'delayed'),
+    ...slow(result, results)
+  ])
+}
+
+function slow (result: CellResult, results: Results): string[] {
+  const limit = limitOf(result)
+  const timing = timingOf(result, results)
+
+  if (limit == null || timing == null || results.link?.hiddenRoundTrips !== 0 || timing.fewestRoundTrips <= limit.roundTrips) {
+    return []
+  }
+
+  return [`${nameOf(result.cell)}: ${timing.fewestRoundTrips.toFixed(2)} round trips at least, more than ${limit.roundTrips}`]
+}
+
 function failures ({ cell }: CellResult, outcomes: Outcome[], link: string): string[] {
   const failed = outcomes.length - successes(outcomes)
   const redialled = outcomes.filter(outcome => outcome.redialled === true).length

@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { packageRoot } from '../../benchmarks/script-path.ts'
 import { buildPeers } from './build.ts'
 import { allCells, isNative } from './cells.ts'
-import { complaints } from './limits.ts'
+import { complaints, faults } from './limits.ts'
 import { measure } from './measure.ts'
 import { report, tables } from './report.ts'
 import { toJson } from './results.ts'
@@ -27,18 +27,19 @@ async function main (options: Options, signal: AbortSignal): Promise<void> {
   const cells = allCells().filter(({ dialler, listener }) => [dialler, listener].every(kind => !isNative(kind) || binaries[kind] != null))
   const results = await measure(cells, { ...options, binaries, signal, say })
   const complete = cells.length === allCells().length && results.link != null
-  const failures = complaints(results)
+  const missed = complaints(results)
 
   process.stdout.write(`${tables(results)}\n`)
 
   if (complete) {
-    await write(results, failures)
+    await write(results, missed)
   } else {
     say('RESULTS.md stays as it was: this was not the whole matrix')
   }
 
-  failures.forEach(say)
-  process.exitCode = failures.length > 0 ? 1 : 0
+  missed.forEach(say)
+  // a median over its limit is told, but may be the machine's doing
+  process.exitCode = faults(results).length > 0 ? 1 : 0
 }
 
 /**

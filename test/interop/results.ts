@@ -35,6 +35,9 @@ export interface CellTiming {
   /** The median in round trips of the link */
   roundTrips: number
 
+  /** The fastest dial in round trips of the link: load on the machine only ever adds */
+  fewestRoundTrips: number
+
   /** The median as a share of the official transport's, dialling the same listener in the same run */
   ofOfficial?: number
 }
@@ -68,6 +71,7 @@ export function timingOf ({ cell, delayed }: CellResult, { cells, link }: Result
     p10: percentile(samples, 10),
     p90: percentile(samples, 90),
     roundTrips: median(samples) / link.roundTrip,
+    fewestRoundTrips: Math.min(...samples) / link.roundTrip,
     ...(official.length > 0 && cell.dialler === 'ours' ? { ofOfficial: median(samples) / median(official) } : {})
   }
 }
