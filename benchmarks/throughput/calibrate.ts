@@ -7,17 +7,18 @@ import type { Row } from './rows/row.ts'
  * one machine do the same work.
  */
 export async function calibrate (pair: Pair, row: Row, target: number, warmUp: number): Promise<number> {
+  const least = row.minOperations ?? 1
   const most = row.maxOperations ?? Infinity
   let count = 1
   let elapsed = 0
 
   while (true) {
     const { milliseconds } = await pair.dialler.ask('run', count)
-    const fitting = Math.min(most, count * target / milliseconds)
+    const fitting = Math.min(most, Math.max(least, count * target / milliseconds))
     elapsed += milliseconds
 
     if (elapsed >= warmUp && count >= fitting / 2) {
-      return Math.min(most, roundNumber(fitting))
+      return Math.min(most, Math.max(least, roundNumber(fitting)))
     }
 
     // a slow start says little: grow by steps

@@ -4,7 +4,7 @@ import { countAllocations, countWriteCalls } from './counting-round.ts'
 import { describeRun } from './machine.ts'
 import { startPair } from './pair.ts'
 import { SeriesList } from './result.ts'
-import { rows } from './rows/registry.ts'
+import { rowNamed, rows } from './rows/registry.ts'
 import { seededRandom, shuffled } from './seeded-order.ts'
 import { timeRound } from './timed-round.ts'
 import { interruptible } from './workers/interrupt.ts'
@@ -47,7 +47,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<SuiteR
 }
 
 export function selectedRows (names?: string[]): Row[] {
-  return select(rows, names, 'row')
+  return names?.map(rowNamed) ?? rows.filter(row => row.extra !== true)
 }
 
 async function measureRows (options: ThroughputOptions): Promise<SuiteResult> {
@@ -125,7 +125,7 @@ async function measureRows (options: ThroughputOptions): Promise<SuiteResult> {
       }
     }
 
-    for (const contender of options.counts ? rivals : []) {
+    for (const contender of options.counts && row.countable !== false ? rivals : []) {
       onProgress(`${title}: counting, ${contender.name}`)
       record(contender, await countAllocations(contender, row, count))
       record(contender, noTracing == null ? await countWriteCalls(contender, row, count) : [])
@@ -148,14 +148,4 @@ async function measureRows (options: ThroughputOptions): Promise<SuiteResult> {
     },
     samples: list.series
   }
-}
-
-function select<T extends { name: string }> (items: T[], names: string[] | undefined, kind: string): T[] {
-  const unknown = names?.find(name => !items.some(item => item.name === name))
-
-  if (unknown != null) {
-    throw new Error(`No ${kind} is named "${unknown}": there are ${items.map(item => item.name).join(', ')}`)
-  }
-
-  return items.filter(item => names?.includes(item.name) !== false)
 }

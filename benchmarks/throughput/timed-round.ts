@@ -36,7 +36,7 @@ export async function timeRound (pair: Pair, row: Row, operations: number): Prom
     { metric: 'loop delay p99', unit: 'ms', value: Math.max(...costs.map(cost => cost.loopDelay.p99)) }
   ]
 
-  if (sent != null) {
+  if (sent != null && row.countable !== false) {
     measurements.push({ metric: 'segments', unit: '/op', value: sent / operations })
   }
 

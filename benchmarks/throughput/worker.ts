@@ -17,6 +17,8 @@ export interface Run {
   latency: Latency
 }
 
+const RUN_TIMEOUT = 120_000
+
 const [level, name, rowName] = process.argv.slice(2)
 const row = rowNamed(rowName)
 const peer = await contenderNamed(level, name).open()
@@ -43,9 +45,11 @@ const tasks = {
       throw new Error('Not connected')
     }
 
+    const timer = setTimeout(() => { throw new Error(`${rowName}: ${count} operations of ${name}, ${level} level, did not end within ${RUN_TIMEOUT} ms`) }, RUN_TIMEOUT)
     const recorder = new LatencyRecorder(row.batch?.messages)
     const started = performance.now()
     await row.run(session, count, recorder.lap)
+    clearTimeout(timer)
 
     return {
       milliseconds: performance.now() - started,

@@ -25,9 +25,20 @@ export interface Row {
   batch?: { messages: number, title: string }
 
   /**
-   * The most operations that make sense in one go.
+   * False where what is sent and allocated is not that of the operations alone.
    */
+  countable?: boolean
+
+  /**
+   * How few operations say something, and how many make sense in one go.
+   */
+  minOperations?: number
   maxOperations?: number
+
+  /**
+   * Only measured where it is asked for by name.
+   */
+  extra?: boolean
 
   /**
    * How a report on tcp-conn, a Go package with a pool, multiplexing and chunks,

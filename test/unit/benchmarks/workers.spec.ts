@@ -66,7 +66,7 @@ describe('benchmarks: workers', function () {
 
   for (const contender of contenders) {
     it(`measure ${contender.name} at the ${contender.level} level`, async () => {
-      for (const row of ['chunking', 'new-dial'].map(rowNamed)) {
+      for (const row of ['chunking', 'new-dial', 'loaded'].map(rowNamed)) {
         const pair = await startPair(contender, row)
 
         try {
