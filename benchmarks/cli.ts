@@ -2,17 +2,17 @@
 
 import path from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { connectOver, connectTo } from './connect.ts'
+import { listen } from './connect/listen.ts'
+import { connectReport } from './connect/report.ts'
+import { connectOver, connectTo } from './connect/run.ts'
+import { connectText } from './connect/text.ts'
 import { LINK_KINDS } from './link/open-link.ts'
-import { listen } from './listen.ts'
-import { connectReport } from './report/connect-report.ts'
-import { connectText } from './report/connect-text.ts'
 import { writeJson } from './report/json.ts'
 import { rivalNamed, rivals } from './rivals/registry.ts'
 import { packageRoot } from './script-path.ts'
-import type { LinkRuns } from './connect.ts'
+import type { Skipped } from './connect/report.ts'
+import type { LinkRuns } from './connect/run.ts'
 import type { LinkKind } from './link/link.ts'
-import type { Skipped } from './report/connect-report.ts'
 import type { Rival } from './rivals/rival.ts'
 
 interface ConnectFlags {

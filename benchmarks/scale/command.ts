@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { saveResult } from '../throughput/save.ts'
 import { runScale } from './run.ts'
 import { scaleTables } from './table.ts'
-import type { Level } from '../throughput/contenders/contender.ts'
+import type { Level } from '../contenders/contender.ts'
 
 interface Flags {
   quick?: boolean

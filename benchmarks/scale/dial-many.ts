@@ -1,5 +1,5 @@
 import { createHistogram, performance } from 'node:perf_hooks'
-import type { Dialled, Peer } from '../throughput/contenders/contender.ts'
+import type { Dialled, Peer } from '../contenders/contender.ts'
 
 export interface DialTimes {
   milliseconds: number

@@ -1,12 +1,12 @@
-import { contenders } from '../throughput/contenders/registry.ts'
+import { contenders } from '../contenders/registry.ts'
+import { SeriesList } from '../series.ts'
 import { describeRun } from '../throughput/machine.ts'
-import { SeriesList } from '../throughput/result.ts'
 import { seededRandom, shuffled } from '../throughput/seeded-order.ts'
-import { interruptible } from '../throughput/workers/interrupt.ts'
+import { interruptible } from '../workers/interrupt.ts'
 import { whyTooMany } from './descriptors.ts'
 import { measureConnections } from './measure.ts'
-import type { Level } from '../throughput/contenders/contender.ts'
-import type { SuiteResult } from '../throughput/result.ts'
+import type { Level } from '../contenders/contender.ts'
+import type { SuiteResult } from '../series.ts'
 
 export interface ScaleOptions {
   /** Numbers of connections */

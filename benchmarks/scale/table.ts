@@ -1,9 +1,9 @@
+import { LEVELS, contenders } from '../contenders/registry.ts'
+import { findSeries } from '../series.ts'
 import { median } from '../statistics.ts'
-import { LEVELS, contenders } from '../throughput/contenders/registry.ts'
-import { findSeries } from '../throughput/result.ts'
 import { short, textTable } from '../throughput/text-table.ts'
-import type { Level } from '../throughput/contenders/contender.ts'
-import type { SuiteResult } from '../throughput/result.ts'
+import type { Level } from '../contenders/contender.ts'
+import type { SuiteResult } from '../series.ts'
 
 const KiB = 1_024
 

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { contenderNamed } from '../throughput/contenders/registry.ts'
-import { costTasks } from '../throughput/workers/cost.ts'
-import { memoryTasks } from '../throughput/workers/memory.ts'
-import { serve } from '../throughput/workers/serve.ts'
+import { contenderNamed } from '../contenders/registry.ts'
+import { costTasks } from '../workers/cost.ts'
+import { memoryTasks } from '../workers/memory.ts'
+import { serve } from '../workers/serve.ts'
 import { dialMany } from './dial-many.ts'
 import type { DialTimes } from './dial-many.ts'
-import type { Dialled } from '../throughput/contenders/contender.ts'
+import type { Dialled } from '../contenders/contender.ts'
 
 /**
  * One end of many connections of one contender: `worker <level> <contender>`.

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander'
 import { selectedRows, runThroughput } from './run.ts'
 import { saveResult } from './save.ts'
 import { throughputTables } from './table.ts'
-import type { Level } from './contenders/contender.ts'
+import type { Level } from '../contenders/contender.ts'
 
 interface Flags {
   quick?: boolean

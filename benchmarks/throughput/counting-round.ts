@@ -1,10 +1,10 @@
 import { startPair } from './pair.ts'
 import { WriteCalls } from './write-calls.ts'
-import type { Contender } from './contenders/contender.ts'
 import type { Pair } from './pair.ts'
+import type { Contender } from '../contenders/contender.ts'
 import type { Row } from './rows/row.ts'
 import type { Measurements } from './timed-round.ts'
-import type { Allocation } from './workers/memory.ts'
+import type { Allocation } from '../workers/memory.ts'
 
 /**
  * Room for so much garbage that none is collected meanwhile, in MiB

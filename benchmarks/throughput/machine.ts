@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import os from 'node:os'
 import { packageRoot } from '../script-path.ts'
-import type { Contender } from './contenders/contender.ts'
+import type { Contender } from '../contenders/contender.ts'
 
 /**
  * What a figure needs around it to be worth anything.

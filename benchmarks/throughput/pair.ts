@@ -1,9 +1,9 @@
 import { scriptPath } from '../script-path.ts'
-import { startWorker } from './workers/start-worker.ts'
-import type { Contender } from './contenders/contender.ts'
+import { startWorker } from '../workers/start-worker.ts'
+import type { Contender } from '../contenders/contender.ts'
 import type { Row } from './rows/row.ts'
 import type { ThroughputTasks } from './worker.ts'
-import type { Worker, WorkerInit } from './workers/start-worker.ts'
+import type { Worker, WorkerInit } from '../workers/start-worker.ts'
 
 /**
  * Both ends of a contender in a row, each in a process of its own, connected.

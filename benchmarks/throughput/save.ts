@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { packageRoot } from '../script-path.ts'
-import type { SuiteResult } from './result.ts'
+import type { SuiteResult } from '../series.ts'
 
 /**
  * Writes every sample to `benchmarks/results/<name>.json`, or elsewhere.

@@ -1,9 +1,9 @@
+import { contenders } from '../contenders/registry.ts'
+import { findSeries } from '../series.ts'
 import { median, summarise } from '../statistics.ts'
 import { compare } from './comparison.ts'
-import { contenders } from './contenders/registry.ts'
-import { findSeries } from './result.ts'
 import { short, textTable } from './text-table.ts'
-import type { SuiteResult } from './result.ts'
+import type { SuiteResult } from '../series.ts'
 import type { Row } from './rows/row.ts'
 
 const HEADER = ['', 'ops/s', 'us/op', '[p10-p90]', 'p50', 'p99', 'MB/s', 'CPU us/op', 'loop p99 ms', 'heap B/op', 'ext B/op', 'writes/op', 'segs/op', 'x net', 'x official']

@@ -1,4 +1,4 @@
-import type { Bytes } from '../contenders/contender.ts'
+import type { Bytes } from '../../contenders/contender.ts'
 
 /**
  * A message whose bytes tell where they belong.

@@ -1,4 +1,4 @@
-import type { Channel, Dialled, Level, Peer } from '../contenders/contender.ts'
+import type { Channel, Dialled, Level, Peer } from '../../contenders/contender.ts'
 
 /**
  * One row of the table: what the two ends do.

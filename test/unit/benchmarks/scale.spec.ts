@@ -1,11 +1,11 @@
 import { expect } from 'aegir/chai'
+import { contenders } from '../../../benchmarks/contenders/registry.ts'
 import { parseLimits } from '../../../benchmarks/scale/descriptors.ts'
 import { dialMany } from '../../../benchmarks/scale/dial-many.ts'
 import { medians, measureConnections } from '../../../benchmarks/scale/measure.ts'
 import { scaleTables } from '../../../benchmarks/scale/table.ts'
-import { contenders } from '../../../benchmarks/throughput/contenders/registry.ts'
-import { SeriesList } from '../../../benchmarks/throughput/result.ts'
-import type { Dialled, Peer } from '../../../benchmarks/throughput/contenders/contender.ts'
+import { SeriesList } from '../../../benchmarks/series.ts'
+import type { Dialled, Peer } from '../../../benchmarks/contenders/contender.ts'
 
 describe('benchmarks: scale', function () {
   this.timeout(60_000)

@@ -1,8 +1,8 @@
 import { expect } from 'aegir/chai'
 import { Uint8ArrayList } from 'uint8arraylist'
+import { SeriesList } from '../../../benchmarks/series.ts'
 import { roundNumber } from '../../../benchmarks/throughput/calibrate.ts'
 import { compare } from '../../../benchmarks/throughput/comparison.ts'
-import { SeriesList } from '../../../benchmarks/throughput/result.ts'
 import { FirstMessageCheck, patternOf } from '../../../benchmarks/throughput/rows/messages.ts'
 import { command, onCommand } from '../../../benchmarks/throughput/rows/one-way.ts'
 import { Reassembly, toChunks } from '../../../benchmarks/throughput/rows/reassembly.ts'
@@ -12,7 +12,7 @@ import { seededRandom, shuffled } from '../../../benchmarks/throughput/seeded-or
 import { parseOutSegs, parseSegments, segmentsBetween } from '../../../benchmarks/throughput/segments.ts'
 import { throughputTables } from '../../../benchmarks/throughput/table.ts'
 import { countWrites } from '../../../benchmarks/throughput/write-calls.ts'
-import type { Bytes, Channel } from '../../../benchmarks/throughput/contenders/contender.ts'
+import type { Bytes, Channel } from '../../../benchmarks/contenders/contender.ts'
 import type { Session } from '../../../benchmarks/throughput/rows/row.ts'
 
 interface FakeChannel extends Channel {

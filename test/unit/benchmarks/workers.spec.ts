@@ -3,14 +3,14 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { contenders } from '../../../benchmarks/contenders/registry.ts'
 import { scriptPath } from '../../../benchmarks/script-path.ts'
-import { contenders } from '../../../benchmarks/throughput/contenders/registry.ts'
 import { startPair } from '../../../benchmarks/throughput/pair.ts'
 import { rowNamed } from '../../../benchmarks/throughput/rows/registry.ts'
 import { timeRound } from '../../../benchmarks/throughput/timed-round.ts'
-import { startWorker } from '../../../benchmarks/throughput/workers/start-worker.ts'
+import { startWorker } from '../../../benchmarks/workers/start-worker.ts'
 import type { EchoTasks } from './fixtures/echo-worker.ts'
-import type { Worker } from '../../../benchmarks/throughput/workers/start-worker.ts'
+import type { Worker } from '../../../benchmarks/workers/start-worker.ts'
 
 const startEcho = async (): Promise<Worker<EchoTasks>> => startWorker<EchoTasks>({ script: scriptPath(import.meta.url, 'fixtures/echo-worker'), args: ['echo'] })
 

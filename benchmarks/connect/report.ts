@@ -1,8 +1,8 @@
-import { environment } from './environment.ts'
+import { environment } from '../report/environment.ts'
 import { summariseLink } from './summary.ts'
-import type { Environment } from './environment.ts'
+import type { ConnectOptions, LinkRuns } from './run.ts'
 import type { RivalSummary } from './summary.ts'
-import type { ConnectOptions, LinkRuns } from '../connect.ts'
+import type { Environment } from '../report/environment.ts'
 
 /**
  * All that is known of a connect benchmark, as its JSON file holds it

@@ -1,5 +1,5 @@
 import { overlaps, summarise } from '../statistics.ts'
-import type { LinkRuns } from '../connect.ts'
+import type { LinkRuns } from './run.ts'
 import type { Rival, Sample } from '../rivals/rival.ts'
 import type { Summary } from '../statistics.ts'
 

@@ -1,5 +1,5 @@
 import { multiaddr } from '@multiformats/multiaddr'
-import { multiaddrOf } from '../../rivals/address.ts'
+import { multiaddrOf } from '../rivals/address.ts'
 import { MessageChannel } from './message-channel.ts'
 import type { Peer } from './contender.ts'
 import type { Libp2p, NewStreamOptions } from '@libp2p/interface'

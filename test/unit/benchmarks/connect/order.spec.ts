@@ -1,8 +1,8 @@
 import { expect } from 'aegir/chai'
-import { interleave } from '../../../benchmarks/run/interleave.ts'
-import { seededRandom, shuffled } from '../../../benchmarks/run/random.ts'
-import type { Sample } from '../../../benchmarks/rivals/rival.ts'
-import type { Contender } from '../../../benchmarks/run/contenders.ts'
+import { interleave } from '../../../../benchmarks/connect/interleave.ts'
+import { seededRandom, shuffled } from '../../../../benchmarks/run/random.ts'
+import type { Contender } from '../../../../benchmarks/connect/contenders.ts'
+import type { Sample } from '../../../../benchmarks/rivals/rival.ts'
 
 function contender (name: string, dial: () => Promise<Sample>): Contender {
   return {

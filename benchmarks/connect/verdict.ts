@@ -1,5 +1,5 @@
-import { trips } from './numbers.ts'
-import type { LinkRuns } from '../connect.ts'
+import { trips } from '../report/numbers.ts'
+import type { LinkRuns } from './run.ts'
 import type { RivalSummary } from './summary.ts'
 
 /**

@@ -1,10 +1,10 @@
-import { ms, times, trips } from './numbers.ts'
+import { ms, times, trips } from '../report/numbers.ts'
+import { table } from '../report/table.ts'
 import { summariseLink } from './summary.ts'
-import { table } from './table.ts'
 import { verdict } from './verdict.ts'
-import type { ConnectReport } from './connect-report.ts'
+import type { ConnectReport } from './report.ts'
+import type { LinkRuns } from './run.ts'
 import type { RivalSummary } from './summary.ts'
-import type { LinkRuns } from '../connect.ts'
 import type { Rival } from '../rivals/rival.ts'
 
 type Names = Array<Pick<Rival, 'name' | 'title'>>

@@ -1,7 +1,7 @@
 /* eslint-disable no-console */
 
-import { rivalNamed } from './rivals/registry.ts'
-import { withCleanUp } from './run/interrupt.ts'
+import { rivalNamed } from '../rivals/registry.ts'
+import { withCleanUp } from '../run/interrupt.ts'
 
 /**
  * Runs a listener of ours until a signal ends it, for `--dial` on another

@@ -1,6 +1,6 @@
 import { defaultLogger } from '@libp2p/logger'
 import { multiaddr } from '@multiformats/multiaddr'
-import { multiaddrOf } from '../../rivals/address.ts'
+import { multiaddrOf } from '../rivals/address.ts'
 import { MessageChannel } from './message-channel.ts'
 import type { Peer } from './contender.ts'
 import type { ComponentLogger, Listener, MultiaddrConnection, Transport } from '@libp2p/interface'

@@ -1,4 +1,4 @@
-import { shuffled } from './random.ts'
+import { shuffled } from '../run/random.ts'
 import type { Contender } from './contenders.ts'
 import type { Sample } from '../rivals/rival.ts'
 

@@ -1,10 +1,10 @@
 import { expect } from 'aegir/chai'
-import { connectChart } from '../../../../benchmarks/report/connect-chart.ts'
-import { connectMarkdown } from '../../../../benchmarks/report/connect-markdown.ts'
+import { connectChart } from '../../../../benchmarks/connect/chart.ts'
+import { connectMarkdown } from '../../../../benchmarks/connect/markdown.ts'
 import { environment } from '../../../../benchmarks/report/environment.ts'
 import { renderSvg } from '../../../../benchmarks/report/svg.ts'
-import type { ConnectReport } from '../../../../benchmarks/report/connect-report.ts'
-import type { Run } from '../../../../benchmarks/run/interleave.ts'
+import type { Run } from '../../../../benchmarks/connect/interleave.ts'
+import type { ConnectReport } from '../../../../benchmarks/connect/report.ts'
 
 function madeUpRuns (rival: string, trip: number): Run[] {
   return Array.from({ length: 5 }, (_, index) => {

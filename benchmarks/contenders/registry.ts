@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { installedVersions } from '../../rivals/installed.ts'
-import { packageRoot } from '../../script-path.ts'
+import { installedVersions } from '../rivals/installed.ts'
+import { packageRoot } from '../script-path.ts'
 import { rawNet } from './net.ts'
 import { nodePeer } from './node.ts'
 import { transportPeer } from './transport.ts'
@@ -58,7 +58,7 @@ export const contenders: Contender[] = [
     title: 'libp2p 3 with libp2p-fast-tcp, encrypter and muxer optimistic',
     versions: () => ({ ...ourVersion(), ...stackVersions() }),
     open: async () => {
-      const { optimistic } = await import('../../../src/index.ts')
+      const { optimistic } = await import('../../src/index.ts')
       const { noise } = await import('@libp2p/noise')
       const { yamux } = await import('@libp2p/yamux')
 
@@ -88,7 +88,7 @@ async function officialTransport (): Promise<TransportFactory> {
 }
 
 async function ourTransport (): Promise<TransportFactory> {
-  const { tcp } = await import('../../../src/index.ts')
+  const { tcp } = await import('../../src/index.ts')
 
   return tcp(TCP_OPTIONS)
 }

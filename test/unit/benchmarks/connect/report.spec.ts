@@ -1,13 +1,13 @@
 import { expect } from 'aegir/chai'
-import { connectReport } from '../../../benchmarks/report/connect-report.ts'
-import { connectText } from '../../../benchmarks/report/connect-text.ts'
-import { ms, times } from '../../../benchmarks/report/numbers.ts'
-import { summariseLink } from '../../../benchmarks/report/summary.ts'
-import { table } from '../../../benchmarks/report/table.ts'
-import { verdict } from '../../../benchmarks/report/verdict.ts'
-import type { LinkRuns } from '../../../benchmarks/connect.ts'
-import type { Rival, Sample } from '../../../benchmarks/rivals/rival.ts'
-import type { Run } from '../../../benchmarks/run/interleave.ts'
+import { connectReport } from '../../../../benchmarks/connect/report.ts'
+import { summariseLink } from '../../../../benchmarks/connect/summary.ts'
+import { connectText } from '../../../../benchmarks/connect/text.ts'
+import { verdict } from '../../../../benchmarks/connect/verdict.ts'
+import { ms, times } from '../../../../benchmarks/report/numbers.ts'
+import { table } from '../../../../benchmarks/report/table.ts'
+import type { Run } from '../../../../benchmarks/connect/interleave.ts'
+import type { LinkRuns } from '../../../../benchmarks/connect/run.ts'
+import type { Rival, Sample } from '../../../../benchmarks/rivals/rival.ts'
 
 const rivals: Rival[] = [
   ['floor', 'plain TCP'],

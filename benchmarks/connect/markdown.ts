@@ -1,11 +1,11 @@
-import { markdownTable, provenance } from './markdown.ts'
-import { noiseWarnings } from './noise.ts'
-import { ms, times, trips } from './numbers.ts'
+import { markdownTable, provenance } from '../report/markdown.ts'
+import { noiseWarnings } from '../report/noise.ts'
+import { ms, times, trips } from '../report/numbers.ts'
 import { REFERENCE, summariseLink } from './summary.ts'
 import { verdict } from './verdict.ts'
-import type { ConnectReport } from './connect-report.ts'
+import type { ConnectReport } from './report.ts'
+import type { LinkRuns } from './run.ts'
 import type { RivalSummary } from './summary.ts'
-import type { LinkRuns } from '../connect.ts'
 
 /**
  * The report of a connect benchmark as a page beside `connect.svg` and

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { addressOf, multiaddrOf } from '../../rivals/address.ts'
+import { addressOf, multiaddrOf } from '../rivals/address.ts'
 import type { Bytes, Channel, Contender, Peer } from './contender.ts'
 
 /**
