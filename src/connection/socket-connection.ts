@@ -66,7 +66,7 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     this.#filter = init.filter
 
     this.#socket.on('data', this.#onData)
-    this.#socket.on('drain', () => { this.safeDispatchEvent('drain') })
+    this.#socket.on('drain', () => { this.#onDrain() })
     this.#socket.on('end', () => { this.#onEnd() })
     this.#socket.on('error', err => { this.#onError(err) })
     this.#socket.on('close', () => { this.#onClose() })
@@ -283,6 +283,13 @@ export class SocketConnection extends AbstractMultiaddrConnection {
       this.#filter = undefined
       this.abort(err)
       return false
+    }
+  }
+
+  /** Node emits 'drain' also where the kernel took everything at once and nobody had to wait */
+  #onDrain (): void {
+    if (this.writableNeedsDrain) {
+      this.safeDispatchEvent('drain')
     }
   }
 

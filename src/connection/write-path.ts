@@ -30,7 +30,11 @@ export class WritePath {
   /**
    * Accept all bytes.
    *
-   * @returns whether the socket can take more: if not, it will emit 'drain'
+   * @returns whether more can be taken now; if not, the socket will emit 'drain'.
+   *
+   * Node's own answer would be no after every 64 KiB, even if the kernel took
+   * them at once. Then a muxer makes all of its streams wait for 'drain', where
+   * a busy one gets in first every time, and the others starve for seconds.
    */
   write (data: Uint8ArrayList): boolean {
     if (this.#waitingBytes + data.byteLength + this.#socket.writableLength < FLUSH_BYTES) {
@@ -47,7 +51,7 @@ export class WritePath {
       this.flush()
     }
 
-    return !this.#socket.writableNeedDrain
+    return this.#socket.writableLength < this.#socket.writableHighWaterMark
   }
 
   /** Hand everything that waits to the socket in one write */
