@@ -11,6 +11,9 @@ export interface ConnectInit {
   signal: AbortSignal
   log: Logger
   metrics?: TCPMetrics['events']
+
+  /** Told of the socket when it is born */
+  onSocket(socket: Socket): void
 }
 
 /**
@@ -41,6 +44,7 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
 
   // from birth to death: an 'error' without a listener ends the process
   socket.on('error', () => {})
+  init.onSocket(socket)
 
   try {
     await new Promise<void>((resolve, reject) => {
@@ -48,6 +52,7 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
         socket.off('connect', onConnect)
         socket.off('error', onError)
         socket.off('timeout', onTimeout)
+        socket.off('close', onClose)
         signal.removeEventListener('abort', onAbort)
         action()
       }
@@ -59,7 +64,8 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
       })
       const onTimeout = settle(() => {
         log('connection timeout %a', ma)
-        metrics?.increment({ timeout: true })
+        // both, as @libp2p/tcp counts it
+        metrics?.increment({ timeout: true, error: true })
         reject(new TimeoutError(`connection error ${endpointName(endpoint)}: Connection timeout after ${Math.round(performance.now() - start)}ms`))
       })
       const onError = (err: Error): void => {
@@ -70,9 +76,12 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
         })()
       }
 
+      const onClose = (): void => { onError(new Error('the socket was destroyed')) }
+
       socket.on('connect', onConnect)
       socket.on('error', onError)
       socket.on('timeout', onTimeout)
+      socket.on('close', onClose)
       signal.addEventListener('abort', onAbort)
 
       // by the caller's look-up or progress handler, before anybody listened

@@ -30,3 +30,9 @@ export const MAX_LINGERING = 1_000
 
 /** How long a paused listener waits before it tries its port again, if another process took it, in ms. */
 export const RELISTEN_INTERVAL = 1_000
+
+/**
+ * How long libp2p's connection manager gives connections to close when the node
+ * stops, in ms. It stops at the same time as the transports.
+ */
+export const OWNER_CLOSE_TIMEOUT = 500

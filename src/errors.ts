@@ -11,6 +11,8 @@ import type { Multiaddr } from '@multiformats/multiaddr'
  */
 export class TCPConnectError extends ConnectionFailedError {
   readonly code?: string
+  readonly errno?: number
+  readonly syscall?: string
   readonly remoteAddr: Multiaddr
 
   constructor (remoteAddr: Multiaddr, endpoint: string, cause: NodeJS.ErrnoException) {
@@ -18,6 +20,8 @@ export class TCPConnectError extends ConnectionFailedError {
 
     this.remoteAddr = remoteAddr
     this.code = cause.code
+    this.errno = cause.errno
+    this.syscall = cause.syscall
     this.cause = cause
   }
 }

@@ -134,8 +134,9 @@ export interface TCPOptions {
 
   /**
    * How long `close()` waits for the peer's FIN once everything that was sent
-   * and our own FIN have been handed to the kernel, in ms. Nothing is lost when
-   * it passes: the socket goes on waiting in the background.
+   * and our own FIN have been handed to the kernel, in ms. When it passes, the
+   * socket goes on waiting in the background: for 30 s, or until the peer has
+   * sent nothing for 5 s, or 1,000 others wait.
    *
    * @default 250
    */
@@ -186,7 +187,7 @@ export interface TCPMetrics {
   errors: CounterGroup<'outbound_to_connection' | 'outbound_upgrade'>
 
   /** How optimistic dials went; not in `@libp2p/tcp` */
-  optimistic: CounterGroup<'accepted' | 'refused' | 'redialled'>
+  optimistic?: CounterGroup<'accepted' | 'refused' | 'redialled'>
 }
 
 /** The options of one socket after the merge */

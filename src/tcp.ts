@@ -6,7 +6,7 @@ import { connect } from './connect.ts'
 import { LingeringSockets } from './connection/close-path.ts'
 import { OpenSockets } from './connection/open-sockets.ts'
 import { SocketConnection } from './connection/socket-connection.ts'
-import { CLOSE_TIMEOUT } from './constants.ts'
+import { CLOSE_TIMEOUT, OWNER_CLOSE_TIMEOUT } from './constants.ts'
 import { abortError } from './errors.ts'
 import { TCPListener } from './listener/listener.ts'
 import { dialerMetrics } from './metrics.ts'
@@ -14,7 +14,7 @@ import { OptimisticNegotiation } from './negotiation/connection.ts'
 import { Refusals } from './negotiation/refusals.ts'
 import { mergeSocketOptions } from './options.ts'
 import type { SocketOptions, TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPMetrics, TCPOptions } from './options.ts'
-import type { Connection, Listener, Logger, Startable, Transport, UpgraderOptions } from '@libp2p/interface'
+import type { Connection, Listener, Logger, Startable, Transport, UpgraderOptions, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
@@ -62,10 +62,11 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
 
   /**
    * Wait for every socket to close, dialled or accepted, lingering ones
-   * included; those that are still open after `closeTimeout` ms are destroyed.
+   * included. libp2p's connection manager has 500 ms to close the connections;
+   * what is still open `closeTimeout` ms later is destroyed.
    */
   async stop (): Promise<void> {
-    await this.#sockets.closed(this.#closeTimeout)
+    await this.#sockets.closed(OWNER_CLOSE_TIMEOUT + this.#closeTimeout)
   }
 
   /**
@@ -86,7 +87,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       }
 
       this.#log('%a refused %s, dialling again to negotiate in full - %e', ma, negotiation.protocol, err)
-      this.#metrics?.optimistic.increment({ redialled: true })
+      this.#metrics?.optimistic?.increment({ redialled: true })
       options.onProgress?.(new CustomProgressEvent('tcp:redial'))
 
       const connection = await this.#dialOnce(ma, socketOptions, options)
@@ -103,6 +104,8 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     return this.#options.optimistic !== false &&
       // then it is the other end that proposes
       (options as UpgraderOptions).initiator !== false &&
+      // then what is proposed first is the muxer, in the clear
+      (options as Partial<UpgraderWithoutEncryptionOptions>).skipEncryption !== true &&
       !this.#refusals.has(refusalKey(ma))
   }
 
@@ -116,10 +119,9 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     const socket = await connect(ma, socketOptions, {
       signal: options.signal,
       log: this.#log,
-      metrics: this.#metrics?.events
+      metrics: this.#metrics?.events,
+      onSocket: socket => { this.#sockets.add(socket) }
     })
-
-    this.#sockets.add(socket)
 
     const maConn = this.#toConnection(socket, ma, socketOptions, negotiation)
 
@@ -138,9 +140,9 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       throw err
     } finally {
       if (negotiation?.state === 'verified') {
-        this.#metrics?.optimistic.increment({ accepted: true })
+        this.#metrics?.optimistic?.increment({ accepted: true })
       } else if (negotiation?.state === 'refused') {
-        this.#metrics?.optimistic.increment({ refused: true })
+        this.#metrics?.optimistic?.increment({ refused: true })
       }
     }
   }
@@ -212,7 +214,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
 }
 
 function assertTimeout (name: keyof TCPOptions, ms?: number): void {
-  if (ms != null && !(ms >= 0 && ms <= MAX_TIMEOUT)) {
+  if (ms != null && !(typeof ms === 'number' && ms >= 0 && ms <= MAX_TIMEOUT)) {
     throw new InvalidParametersError(`${name} must be a number of milliseconds from 0 to ${MAX_TIMEOUT}, not ${ms}`)
   }
 }

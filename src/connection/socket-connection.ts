@@ -85,7 +85,11 @@ export class SocketConnection extends AbstractMultiaddrConnection {
 
     if (answer != null) {
       // not before `send` has returned
-      queueMicrotask(() => { this.onData(answer) })
+      queueMicrotask(() => {
+        if (this.status === 'open') {
+          this.onData(answer)
+        }
+      })
     }
 
     return {
@@ -136,7 +140,7 @@ export class SocketConnection extends AbstractMultiaddrConnection {
         this.writeStatus = 'closing'
       }
 
-      this.remoteWriteStatus = 'closing'
+      this.remoteWriteStatus = this.remoteWriteStatus === 'closed' ? 'closed' : 'closing'
       this.#socket.off('data', this.#onData)
       this.#socket.resume()
       this.#closeGracefully()
@@ -147,7 +151,7 @@ export class SocketConnection extends AbstractMultiaddrConnection {
 
   #closeGracefully (): void {
     this.status = 'closing'
-    this.remoteReadStatus = 'closing'
+    this.remoteReadStatus = this.remoteReadStatus === 'closed' ? 'closed' : 'closing'
     this.#closing = Promise.withResolvers()
     // whoever waits is told, but nobody has to wait
     this.#closing.promise.catch(() => {})
@@ -176,6 +180,8 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     await Promise.resolve()
 
     while (this.#isPending()) {
+      // the base class forgets what is sent while it tells that it is idle
+      this.processSendQueue()
       await this.onDrain()
       // let whoever waited for 'drain' send
       await new Promise<void>(resolve => { setImmediate(resolve) })

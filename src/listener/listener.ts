@@ -264,7 +264,15 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       this.#updateGate()
     } catch (err: any) {
       this.#log.error('error attempting to listen again on %s - %e', this.#label, err)
+      this.#tellListenError(err)
+    }
+  }
+
+  #tellListenError (err: Error): void {
+    try {
       this.#init.closeServerOnMaxConnections?.onListenError?.(err)
+    } catch (thrown) {
+      this.#log.error('onListenError threw - %e', thrown)
     }
   }
 

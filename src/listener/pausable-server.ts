@@ -102,6 +102,8 @@ export class PausableServer {
   }
 
   async #bind (): Promise<void> {
+    this.#closing.signal.throwIfAborted()
+
     const listening = pEvent(this.#server, 'listening', { signal: this.#closing.signal })
     this.#server.listen(this.#listenOptions)
     await listening

@@ -14,7 +14,7 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 export type NegotiationState = 'undecided' | 'passing' | 'awaiting' | 'verified' | 'refused'
 
 /** Not authenticated: what the peer replies is all there is */
-const PLAINTEXT = '/plaintext/2.0.0'
+export const PLAINTEXT = '/plaintext/2.0.0'
 
 /**
  * Saves the round trip in which the two ends of a dialled connection agree on

@@ -1,5 +1,6 @@
 import { serviceCapabilities } from '@libp2p/interface'
-import { isFilterable, propose } from './proposal.ts'
+import { PLAINTEXT } from './connection.ts'
+import { Proposal, isFilterable } from './proposal.ts'
 import type { ProposalOutcome } from './proposal.ts'
 import type { ComponentLogger, ConnectionEncrypter, CounterGroup, Logger, MessageStream, Metrics, SecureConnectionOptions, SecuredConnection, StreamMuxerFactory, Upgrader, UpgraderOptions } from '@libp2p/interface'
 
@@ -54,7 +55,8 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
 
     this.#log('presume %s', muxer.protocol)
 
-    propose(secured.connection, muxer.protocol, outcome => {
+    // eslint-disable-next-line no-new
+    new Proposal(secured.connection, muxer.protocol, outcome => {
       this.#log('proposal of %s was %s', muxer.protocol, outcome)
       this.#metrics?.increment({ [outcome]: true })
     })
@@ -64,7 +66,7 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
 
   /** The only muxer that there is, unless the handshake or the caller of the dial chose one */
   #muxerToPresume (secured: SecuredConnection<Extensions>, options: SecureConnectionOptions & Partial<UpgraderOptions> = {}): StreamMuxerFactory | undefined {
-    if (secured.streamMuxer != null || options.skipStreamMuxerNegotiation === true || options.muxerFactory != null) {
+    if (this.protocol === PLAINTEXT || secured.streamMuxer != null || options.skipStreamMuxerNegotiation === true || options.muxerFactory != null) {
       return
     }
 

@@ -40,7 +40,13 @@ export class KnownProtocols {
       return false
     }
 
-    return (await this.#protocols(peer)).includes(protocol)
+    try {
+      return (await this.#protocols(peer)).includes(protocol)
+    } catch (err) {
+      // what only saves a round trip must not fail a stream
+      this.#log.error('could not read the protocols of %p - %e', peer, err)
+      return false
+    }
   }
 
   /** Presume the protocol no more on this connection */

@@ -1,9 +1,10 @@
 import { serviceCapabilities } from '@libp2p/interface'
+import { CLOSE_TIMEOUT } from '../constants.ts'
 import { KnownProtocols } from './known-protocols.ts'
-import { isFilterable, propose } from './proposal.ts'
+import { Proposal, isFilterable } from './proposal.ts'
 import type { KnownProtocolsComponents } from './known-protocols.ts'
-import type { ProposalOutcome } from './proposal.ts'
-import type { ComponentLogger, CounterGroup, CreateStreamOptions, Logger, MessageStream, Metrics, NewStreamOptions, Stream, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
+import type { FilterableStream, ProposalOutcome } from './proposal.ts'
+import type { AbortOptions, ComponentLogger, CounterGroup, CreateStreamOptions, Logger, MessageStream, Metrics, NewStreamOptions, Stream, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
 
 export interface OptimisticMuxerComponents extends KnownProtocolsComponents {
   logger: ComponentLogger
@@ -49,16 +50,31 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
   createStreamMuxer (connection: MessageStream): StreamMuxer {
     const muxer = this.#factory.createStreamMuxer(connection)
     const createStream = muxer.createStream.bind(muxer)
+    const close = muxer.close.bind(muxer)
+    const proposals = new Set<Proposal>()
 
     muxer.createStream = async (options: CreateOptions = {}) => {
       const protocol = await this.#protocolToPresume(muxer, options)
       const stream = await createStream(options)
 
       if (protocol != null && isFilterable(stream)) {
-        this.#propose(muxer, stream, protocol)
+        this.#propose(muxer, stream, protocol, proposals)
       }
 
       return stream
+    }
+
+    muxer.close = async (options?: AbortOptions) => {
+      // a peer that does not reply must not hold up the close
+      const timer = setTimeout(() => {
+        proposals.forEach(proposal => { proposal.release() })
+      }, CLOSE_TIMEOUT)
+
+      try {
+        await close(options)
+      } finally {
+        clearTimeout(timer)
+      }
     }
 
     return muxer
@@ -74,12 +90,13 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
     }
   }
 
-  #propose (muxer: StreamMuxer, stream: Stream & Parameters<typeof propose>[0], protocol: string): void {
+  #propose (muxer: StreamMuxer, stream: Stream & FilterableStream, protocol: string, proposals: Set<Proposal>): void {
     stream.log('presume %s', protocol)
 
-    propose(stream, protocol, outcome => {
+    const proposal = new Proposal(stream, protocol, outcome => {
       stream.log('proposal of %s was %s', protocol, outcome)
       this.#metrics?.increment({ [outcome]: true })
+      proposals.delete(proposal)
 
       if (outcome === 'refused') {
         void this.#known.revoke(muxer, protocol)
@@ -87,6 +104,8 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
         this.#known.doubt(muxer, protocol)
       }
     })
+
+    proposals.add(proposal)
 
     // tells libp2p that there is nothing left to negotiate
     stream.protocol = protocol

@@ -1,122 +1,201 @@
-import { UnsupportedProtocolError } from '@libp2p/interface'
+import { ConnectionClosedError, TimeoutError, UnsupportedProtocolError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { encodeProposal } from './codec.ts'
 import { ExpectedReply } from './expected-reply.ts'
-import type { AbortOptions, MessageStream } from '@libp2p/interface'
+import type { AbortOptions, MessageStream, Stream, StreamCloseEvent } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
+
+/** A stream whose peer does not reply is aborted after this long, in ms */
+const REPLY_TIMEOUT = 10_000
 
 /**
  * What came of a proposal:
  * - `accepted`: the reply was as presumed and is taken out of the stream
  * - `refused`: it was another one, or the peer sent FIN before it was whole;
  * the stream is aborted with an UnsupportedProtocolError
- * - `unanswered`: the stream was closed or reset before the reply was whole
+ * - `unanswered`: the peer reset the stream before the reply was whole, or said
+ * nothing for so long that the stream is aborted with a TimeoutError
+ * - `aborted`: we did so before the reply was whole
  */
-export type ProposalOutcome = 'accepted' | 'refused' | 'unanswered'
+export type ProposalOutcome = 'accepted' | 'refused' | 'unanswered' | 'aborted'
 
 /**
- * A message stream whose incoming data passes through public methods, as it
- * does in all that extend AbstractMessageStream of `@libp2p/utils`. They are
- * not part of the interface, so this is tested before it is relied on.
+ * A message stream whose data passes through public methods, as it does in all
+ * that extend AbstractMessageStream of `@libp2p/utils`. They are not part of the
+ * interface, so this is tested before it is relied on.
  */
 export interface FilterableStream extends MessageStream {
+  writeStatus: Stream['writeStatus']
+  remoteWriteStatus: Stream['remoteWriteStatus']
   onData(data: Uint8Array | Uint8ArrayList): void
   onRemoteCloseWrite(): void
+  onTransportClosed(): void
 
   /** Where the two directions are closed one by one, as those of AbstractStream are */
   sendCloseWrite?(options?: AbortOptions): Promise<void>
 }
 
-const FILTERED = ['onData', 'onRemoteCloseWrite', 'sendCloseWrite'] as const
+const REQUIRED = ['onData', 'onRemoteCloseWrite', 'onTransportClosed'] as const
+const REPLACED = ['onData', 'onRemoteCloseWrite', 'sendCloseWrite'] as const
 
-/** Whether the incoming data of a stream can be filtered, and nobody else does */
+/** Whether the data of a stream can be filtered, and nobody else does */
 export function isFilterable (stream: MessageStream): stream is FilterableStream {
-  return (['onData', 'onRemoteCloseWrite'] as const).every(method => {
-    return typeof (stream as FilterableStream)[method] === 'function'
-  }) && !FILTERED.some(method => Object.hasOwn(stream, method))
+  return REQUIRED.every(method => typeof (stream as FilterableStream)[method] === 'function') &&
+    !REPLACED.some(method => Object.hasOwn(stream, method))
 }
 
 /**
- * Propose a protocol on a stream without waiting for the reply: whatever is
- * sent next follows at once. The reply is verified and taken out of the
- * incoming data when it comes; from then on nothing stands in the way of the
+ * A protocol that is proposed on a stream without waiting for the reply:
+ * whatever is sent next follows at once. The reply is verified and taken out of
+ * the incoming data when it comes; from then on nothing stands in the way of the
  * stream.
  *
  * Only the end of what is written waits for the reply: js-libp2p listeners that
  * receive it before they have chosen the handler reset the stream, because they
  * cannot put back what came behind the proposal.
  */
-export function propose (stream: FilterableStream, protocol: string, onOutcome: (outcome: ProposalOutcome) => void): void {
-  const proposal = encodeProposal(protocol)
-  const reply = new ExpectedReply(proposal)
-  const settled = Promise.withResolvers<void>()
+export class Proposal {
+  readonly #stream: FilterableStream
+  readonly #protocol: string
+  readonly #reply: ExpectedReply
+  readonly #onOutcome: (outcome: ProposalOutcome) => void
+  readonly #timeout: NodeJS.Timeout
+  #outcome?: ProposalOutcome
 
-  const settle = (outcome: ProposalOutcome): void => {
-    stream.removeEventListener('close', onClose)
-    // back to the methods of the class
-    FILTERED.forEach(method => Reflect.deleteProperty(stream, method))
-    settled.resolve()
-    onOutcome(outcome)
-  }
+  /** Lets the end of what is written pass */
+  readonly #end = Promise.withResolvers<void>()
 
-  const refuse = (reason: string): void => {
-    settle('refused')
-    stream.abort(new UnsupportedProtocolError(`Optimistic negotiation of ${protocol} failed: ${reason}`))
-  }
+  /**
+   * Send the proposal.
+   *
+   * @throws {Error} the stream's error, if it cannot send
+   */
+  constructor (stream: FilterableStream, protocol: string, onOutcome: (outcome: ProposalOutcome) => void) {
+    const bytes = encodeProposal(protocol)
 
-  const onClose = (): void => {
-    settle('unanswered')
-  }
+    this.#stream = stream
+    this.#protocol = protocol
+    this.#reply = new ExpectedReply(bytes)
+    this.#onOutcome = onOutcome
+    this.#end.promise.catch(() => {})
+    this.#timeout = setTimeout(() => { this.#onTimeout() }, REPLY_TIMEOUT)
+    this.#timeout.unref?.()
 
-  stream.onData = data => {
-    const replyBytes = receive(reply, data)
+    stream.onData = data => { this.#onData(data) }
+    stream.onRemoteCloseWrite = () => { this.#onRemoteCloseWrite() }
+    stream.addEventListener('close', this.#onClose)
+    this.#holdCloseWrite()
 
-    if (reply.state === 'verified') {
-      settle('accepted')
-      stream.onData(data instanceof Uint8Array ? data.subarray(replyBytes) : data.sublist(replyBytes))
-    } else if (reply.state === 'refused') {
-      // nothing that follows is for anybody
-      stream.onData = () => {}
-      // let the muxer finish with the frame first
-      queueMicrotask(() => { refuse('the peer refused it') })
+    try {
+      stream.send(bytes)
+    } catch (err: any) {
+      this.#settle('aborted', err)
+      throw err
     }
   }
 
-  stream.onRemoteCloseWrite = () => {
+  /** Let the end of what is written pass, although the peer has not replied */
+  release (): void {
+    this.#end.resolve()
+  }
+
+  #onData (data: Uint8Array | Uint8ArrayList): void {
+    const replyBytes = receive(this.#reply, data)
+
+    if (this.#reply.state === 'verified') {
+      this.#settle('accepted')
+      this.#stream.onData(data instanceof Uint8Array ? data.subarray(replyBytes) : data.sublist(replyBytes))
+    } else if (this.#reply.state === 'refused') {
+      this.#refuse('the peer refused it')
+    }
+  }
+
+  #onRemoteCloseWrite (): void {
     // muxers may tell of the end before they hand over the data of the same frame
     queueMicrotask(() => {
-      if (reply.state === 'awaiting') {
-        reply.end()
-        refuse('the peer closed the stream before it replied')
-      } else if (reply.state === 'verified') {
-        stream.onRemoteCloseWrite()
+      if (this.#reply.state === 'awaiting') {
+        this.#reply.end()
+        this.#refuse('the peer closed the stream before it replied')
+      } else if (this.#reply.state === 'verified') {
+        this.#stream.onRemoteCloseWrite()
       }
     })
   }
 
-  const sendCloseWrite = stream.sendCloseWrite?.bind(stream)
-
-  if (sendCloseWrite != null) {
-    stream.sendCloseWrite = async options => {
-      const sent = settled.promise.then(async () => {
-        if (stream.status === 'open') {
-          await sendCloseWrite(options)
-        }
-      })
-      // the signal ends the wait of whoever closes, not the close
-      sent.catch(() => {})
-
-      return raceSignal(sent, options?.signal)
-    }
+  readonly #onClose = (event: StreamCloseEvent): void => {
+    this.#settle(event.local === true ? 'aborted' : 'unanswered', event.error ?? new ConnectionClosedError())
   }
 
-  stream.addEventListener('close', onClose)
+  #onTimeout (): void {
+    const error = new TimeoutError(`Optimistic negotiation of ${this.#protocol} failed: the peer did not reply within ${REPLY_TIMEOUT}ms`)
 
-  try {
-    stream.send(proposal)
-  } catch (err) {
-    settle('unanswered')
-    throw err
+    this.#settle('unanswered', error)
+    this.#stream.abort(error)
+  }
+
+  #refuse (reason: string): void {
+    const error = new UnsupportedProtocolError(`Optimistic negotiation of ${this.#protocol} failed: ${reason}`)
+
+    this.#settle('refused', error)
+    // nothing that follows is for anybody
+    this.#stream.onData = () => {}
+    // let the muxer finish with the frame first
+    queueMicrotask(() => { this.#stream.abort(error) })
+  }
+
+  #settle (outcome: ProposalOutcome, error?: Error): void {
+    if (this.#outcome != null) {
+      return
+    }
+
+    this.#outcome = outcome
+    clearTimeout(this.#timeout)
+    this.#stream.removeEventListener('close', this.#onClose)
+    // back to the methods of the class
+    REPLACED.forEach(method => Reflect.deleteProperty(this.#stream, method))
+
+    if (error == null) {
+      this.#end.resolve()
+    } else {
+      this.#end.reject(error)
+    }
+
+    this.#onOutcome(outcome)
+  }
+
+  #holdCloseWrite (): void {
+    const stream = this.#stream
+    const sendCloseWrite = stream.sendCloseWrite?.bind(stream)
+
+    if (sendCloseWrite == null) {
+      return
+    }
+
+    stream.sendCloseWrite = async options => {
+      let isAwaited = true
+
+      const sent = this.#end.promise.then(async () => {
+        await sendCloseWrite()
+
+        if (!isAwaited) {
+          // what `close` of the stream would have done
+          stream.writeStatus = 'closed'
+
+          if (stream.remoteWriteStatus === 'closed') {
+            stream.onTransportClosed()
+          }
+        }
+      })
+
+      sent.catch(() => {})
+
+      try {
+        await raceSignal(sent, options?.signal)
+      } finally {
+        // the signal ends the wait of whoever closes, not the close
+        isAwaited = false
+      }
+    }
   }
 }
 

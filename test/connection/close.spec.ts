@@ -119,6 +119,17 @@ describe('closing a connection', () => {
     }))).to.eventually.be.rejected.with.property('name').that.matches(/Abort|Timeout/)
   })
 
+  it('sends what was sent while it told that it is idle', async () => {
+    const { dialler, acceptor } = await rawPair(defer)
+    const received = collect(acceptor)
+
+    dialler.addEventListener('idle', () => { dialler.send(payload(10)) }, { once: true })
+    dialler.send(payload(5))
+    await within(5_000, 'close()', dialler.close())
+
+    await until(() => received.bytes === 15, 'everything has arrived')
+  })
+
   it('accepts nothing more to send', async () => {
     const { dialler } = await rawPair(defer)
     const closing = dialler.close()

@@ -7,7 +7,7 @@ import { pEvent } from 'p-event'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { linkLocal, loopback6 } from '../fixtures/machine.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
-import { passThrough, rawTransport } from '../fixtures/raw.ts'
+import { passThrough, rawTransport, toMultiaddr } from '../fixtures/raw.ts'
 import { openHandles, within } from '../fixtures/waiting.ts'
 
 const loopback = loopback6()
@@ -172,6 +172,20 @@ describe('listening', () => {
     await within(2_000, 'close()', Promise.all([listener.close(), listener.close()]))
     await within(2_000, 'close()', listener.close())
   })
+
+  for (const addr of ['/dns4/localhost/tcp/0', '/ip4/127.0.0.1/tcp/0']) {
+    it(`close() while ${addr} is about to be listened on leaves no server`, async () => {
+      const { transport } = rawTransport(defer)
+      const listener = transport.createListener({ upgrader: passThrough() })
+      const listening = listener.listen(toMultiaddr(addr))
+
+      await listener.close()
+      await listening.catch(() => {})
+      await new Promise(resolve => { setImmediate(resolve) })
+
+      expect(listener.getAddrs()).to.be.empty()
+    })
+  }
 
   it('close() without listen() resolves', async () => {
     const { transport } = rawTransport(defer)

@@ -137,7 +137,10 @@ describe('fault 4: a listener that pauses above a number of connections', functi
       closeServerOnMaxConnections: {
         closeAbove: 1,
         listenBelow: 1,
-        onListenError: (err) => { failures.push(err) }
+        onListenError: (err) => {
+          failures.push(err)
+          throw new Error('A callback that throws must not end the process')
+        }
       }
     }).listen()
     const socket = await rawClient(defer, port)

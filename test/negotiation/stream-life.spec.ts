@@ -126,7 +126,7 @@ for (const [name, muxer] of Object.entries(muxers)) {
 
       expect(await firstByte(other)).to.equal(42)
       expect(connection.status).to.equal('open')
-      expect(counted()).to.deep.equal({ accepted: 1, unanswered: 1 })
+      expect(counted()).to.deep.equal({ accepted: 1, aborted: 1 })
       expect(connection.streams).to.deep.equal([other])
     })
 
@@ -154,7 +154,7 @@ for (const [name, muxer] of Object.entries(muxers)) {
       connection.abort(new Error('gone'))
       await close
       expect(stream.status).to.not.equal('open')
-      expect(counted()).to.deep.equal({ unanswered: 1 })
+      expect(counted()).to.deep.equal({ aborted: 1 })
     })
   })
 }

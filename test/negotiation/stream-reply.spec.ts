@@ -207,7 +207,7 @@ for (const [name, factory] of Object.entries(muxers)) {
 
       local.abort(new Error('enough'))
       expect((await reset).error).to.exist()
-      expect(counted()).to.deep.equal({ unanswered: 1 })
+      expect(counted()).to.deep.equal({ aborted: 1 })
     })
 
     it('that comes after an abort hurts nobody', async () => {

@@ -1,0 +1,64 @@
+import { expect } from 'aegir/chai'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { closed, within } from '../fixtures/waiting.ts'
+import { streamNodes } from './fixtures/stream-nodes.ts'
+
+const ECHO = '/test/echo/1.0.0'
+const UNKNOWN = '/test/unknown/1.0.0'
+const EAGER = { negotiateFully: false }
+
+describe('a peer that does not reply to a proposal', function () {
+  this.timeout(30_000)
+
+  const defer = cleanUpAfterEach()
+
+  it('does not hold up the close of the connection', async () => {
+    const { connection, dialler, holdReplies } = await streamNodes(defer)
+    defer(holdReplies())
+    const stream = await connection.newStream(ECHO, EAGER)
+
+    stream.send(Uint8Array.of(1))
+    await connection.close()
+
+    expect(connection.status).to.equal('closed')
+    expect(dialler.getConnections()).to.be.empty()
+  })
+
+  it('loses the stream after 10 s', async () => {
+    const { connection, counted, holdReplies } = await streamNodes(defer)
+    defer(holdReplies())
+    const stream = await connection.newStream(ECHO, EAGER)
+
+    expect((await closed(stream, 12_000)).error).to.have.property('name', 'TimeoutError')
+    expect(counted()).to.deep.equal({ unanswered: 1 })
+    expect(connection.status).to.equal('open')
+  })
+
+  it('lets a stream whose close() was given up close all the same when it replies late', async () => {
+    const { connection, holdReplies } = await streamNodes(defer)
+    const release = holdReplies()
+    const stream = await connection.newStream(ECHO, EAGER)
+    const close = closed(stream)
+
+    stream.send(Uint8Array.of(1))
+    await expect(stream.close({ signal: AbortSignal.timeout(50) })).to.eventually.be.rejected()
+    release()
+
+    expect((await close).error).to.equal(undefined)
+    expect(connection.streams).to.be.empty()
+  })
+})
+
+describe('a peer that refuses a proposal', () => {
+  const defer = cleanUpAfterEach()
+
+  it('fails the close() of a stream that was written and closed at once', async () => {
+    const { connection, counted } = await streamNodes(defer)
+    const stream = await connection.newStream(UNKNOWN, EAGER)
+
+    stream.send(Uint8Array.of(1))
+    await expect(within(5_000, 'close()', stream.close())).to.eventually.be.rejected()
+      .with.property('name', 'UnsupportedProtocolError')
+    expect(counted()).to.deep.equal({ refused: 1 })
+  })
+})
