@@ -1,3 +1,6 @@
+import type { Contender } from './contenders/contender.ts'
+import type { Environment } from './report/environment.ts'
+
 /**
  * Every sample of one number.
  */
@@ -14,16 +17,22 @@ export interface Series {
   samples: number[]
 }
 
+export type SeriesKey = Omit<Series, 'samples' | 'unit'>
+
 /**
- * What a suite leaves behind for reports.
+ * What is known of a run whose samples are series, as its JSON file holds it
  */
-export interface SuiteResult {
-  name: string
-  meta: Record<string, unknown>
+export interface SeriesReport extends Environment {
+  rivals: Array<Pick<Contender, 'level' | 'name' | 'title'> & { versions: Record<string, string> }>
+  seed: number
+  rounds: number
+
+  /**
+   * What could not be measured here, and why.
+   */
+  notes: string[]
   samples: Series[]
 }
-
-export type SeriesKey = Omit<Series, 'samples' | 'unit'>
 
 /**
  * Collects samples as they come.
@@ -32,7 +41,7 @@ export class SeriesList {
   readonly series: Series[] = []
 
   add (key: SeriesKey, unit: string, sample: number): void {
-    let series = this.find(key)
+    let series = findSeries(this.series, key)
 
     if (series == null) {
       series = { ...key, unit, samples: [] }
@@ -41,12 +50,19 @@ export class SeriesList {
 
     series.samples.push(sample)
   }
-
-  find (key: SeriesKey): Series | undefined {
-    return findSeries(this.series, key)
-  }
 }
 
-export function findSeries (list: readonly Series[], { row, level, rival, metric }: SeriesKey): Series | undefined {
+/**
+ * None where it was not measured.
+ */
+export function samplesOf (list: readonly Series[], key: SeriesKey): number[] {
+  return findSeries(list, key)?.samples ?? []
+}
+
+function findSeries (list: readonly Series[], { row, level, rival, metric }: SeriesKey): Series | undefined {
   return list.find(series => series.row === row && series.level === level && series.rival === rival && series.metric === metric)
+}
+
+export function describeRivals (contenders: Contender[]): SeriesReport['rivals'] {
+  return contenders.map(({ level, name, title, versions }) => ({ level, name, title, versions: versions() }))
 }

@@ -1,7 +1,10 @@
 import { addressOf, atAddress } from '../rivals/address.ts'
-import { startPeer } from '../rivals/peer-process.ts'
-import type { Link } from '../link/link.ts'
+import { scriptPath } from '../script-path.ts'
+import { workerOf } from '../workers/worker.ts'
+import type { Link, LinkEnd } from '../link/link.ts'
+import type { PeerTasks } from '../rivals/peer.ts'
 import type { Rival, Sample } from '../rivals/rival.ts'
+import type { Worker } from '../workers/worker.ts'
 
 /**
  * A rival that is up and can be timed
@@ -21,10 +24,10 @@ export async function startContenders (link: Link, rivals: Rival[], onStart: (ri
       startPeer(link, 'listener', rival),
       startPeer(link, 'dialler', rival)
     ])
-    const [listening] = await listener.listen(link.listenHost)
+    const [listening] = await listener.ask('listen', link.listenHost)
     const multiaddr = atAddress(listening, await link.dialAddress(addressOf(listening).port))
 
-    return { rival, dial: async () => dialler.dial(multiaddr) }
+    return { rival, dial: async () => dialler.ask('dial', multiaddr) }
   })
 }
 
@@ -36,8 +39,15 @@ export async function startDiallers (link: Link, rivals: Rival[], multiaddr: str
     onStart(rival)
     const dialler = await startPeer(link, 'dialler', rival)
 
-    return { rival, dial: async () => dialler.dial(multiaddr) }
+    return { rival, dial: async () => dialler.ask('dial', multiaddr) }
   })
+}
+
+/**
+ * A process that ends with the link.
+ */
+async function startPeer (link: Link, end: LinkEnd, rival: Rival): Promise<Worker<PeerTasks>> {
+  return workerOf<PeerTasks>(link.run(end, scriptPath(import.meta.url, '../rivals/peer'), [rival.name, end]), `${rival.name} ${end}`)
 }
 
 async function inTurn <T, R> (items: T[], fn: (item: T) => Promise<R>): Promise<R[]> {

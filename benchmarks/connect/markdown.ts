@@ -1,7 +1,8 @@
-import { markdownTable, provenance } from '../report/markdown.ts'
+import { markdownTable, provenance, versionsList } from '../report/markdown.ts'
 import { noiseWarnings } from '../report/noise.ts'
-import { ms, times, trips } from '../report/numbers.ts'
+import { ms } from '../report/numbers.ts'
 import { REFERENCE, summariseLink } from './summary.ts'
+import { summaryTable } from './tables.ts'
 import { verdict } from './verdict.ts'
 import type { ConnectReport } from './report.ts'
 import type { LinkRuns } from './run.ts'
@@ -12,7 +13,6 @@ import type { RivalSummary } from './summary.ts'
  * `connect.json`.
  */
 export function connectMarkdown (report: ConnectReport): string {
-  const versions = report.rivals.map(({ title, versions }) => `- ${title}: ${Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', ')}`)
   const skipped = report.skipped.map(({ rival, reason }) => `- ${rival} was left out: ${reason}`)
 
   return [
@@ -21,7 +21,7 @@ export function connectMarkdown (report: ConnectReport): string {
     '![Bars of the time that each step takes, for each stack](connect.svg)',
     ...report.links.flatMap(link => linkMarkdown(link, report)),
     '## What was timed',
-    [...versions, ...skipped].join('\n')
+    [versionsList(report.rivals), ...skipped].join('\n')
   ].join('\n\n')
 }
 
@@ -36,38 +36,10 @@ function linkMarkdown (link: LinkRuns, { rivals }: ConnectReport): string[] {
       `Measured round trip: ${ms(link.roundTrip)} ms. Medians in milliseconds; closing is not in the total.`,
       ...(link.hiddenRoundTrips > 0 ? [`This link hides ${link.hiddenRoundTrips} round trip, that of the SYN: round trips and ratios count it, milliseconds do not.`] : [])
     ].join(' '),
-    summaryTable(summaries),
+    markdownTable(summaryTable(summaries)),
     ...(conclusion == null ? [] : [conclusion]),
     ...(warnings.length === 0 ? [] : [warnings.map(warning => `> ${warning}`).join('\n>\n')])
   ]
-}
-
-function summaryTable (summaries: RivalSummary[]): string {
-  return markdownTable([
-    { title: 'stack', align: 'left' },
-    { title: 'TCP' },
-    { title: 'handshake' },
-    { title: 'stream' },
-    { title: 'byte' },
-    { title: 'total' },
-    { title: 'p10-p90' },
-    { title: 'round trips' },
-    { title: `to ${REFERENCE}` },
-    { title: 'close' },
-    { title: 'runs' }
-  ], summaries.map(({ title, connect, handshake, stream, firstByte, total, roundTrips, ratio, close }) => [
-    title,
-    ms(connect.median),
-    ms(handshake.median),
-    ms(stream.median),
-    ms(firstByte.median),
-    ms(total.median),
-    `${ms(total.p10)}-${ms(total.p90)}`,
-    trips(roundTrips),
-    times(ratio),
-    ms(close.median),
-    String(total.count)
-  ]))
 }
 
 function warningsOf (summaries: RivalSummary[]): string[] {

@@ -27,10 +27,10 @@ export interface Skipped {
   reason: string
 }
 
-export function connectReport (links: LinkRuns[], { rivals, seed }: ConnectOptions, skipped: Skipped[]): ConnectReport {
+export function connectReport (links: LinkRuns[], { command, rivals, seed }: ConnectOptions & { command: string }, skipped: Skipped[]): ConnectReport {
   return {
     benchmark: 'connect',
-    ...environment(),
+    ...environment(command),
     seed,
     rivals: rivals.map(rival => ({ name: rival.name, title: rival.title, versions: rival.versions() })),
     skipped,

@@ -1,6 +1,6 @@
-import { ms, times, trips } from '../report/numbers.ts'
-import { table } from '../report/table.ts'
+import { textTable } from '../report/table.ts'
 import { summariseLink } from './summary.ts'
+import { runTable, summaryTable } from './tables.ts'
 import { verdict } from './verdict.ts'
 import type { ConnectReport } from './report.ts'
 import type { LinkRuns } from './run.ts'
@@ -32,9 +32,9 @@ function linkText (link: LinkRuns, rivals: Names): string {
   return [
     headline(link),
     'Each run, TCP connection / handshake / total to the first byte, ms',
-    runTable(link, rivals),
+    textTable(runTable(link, rivals)),
     'Summary, ms (medians unless it says otherwise; closing is not in the total)',
-    summaryTable(summaries),
+    textTable(summaryTable(summaries)),
     ...notes(summaries),
     ...(failures.length > 0 ? [failures.join('\n')] : [])
   ].join('\n\n')
@@ -51,48 +51,6 @@ function headline (link: LinkRuns): string {
   }
 
   return lines.join('\n')
-}
-
-function runTable (link: LinkRuns, rivals: Names): string {
-  const numbers = [...new Set(link.runs.map(({ run }) => run))].filter(run => run > 0)
-  const rows = numbers.map(number => [
-    String(number),
-    ...rivals.map(({ name }) => {
-      const sample = link.runs.find(({ rival, run }) => rival === name && run === number)?.sample
-
-      return sample == null ? 'failed' : [sample.connect, sample.security + sample.muxer, sample.total].map(ms).join(' / ')
-    })
-  ])
-
-  return table([{ title: 'run' }, ...rivals.map(({ name }) => ({ title: name }))], rows)
-}
-
-function summaryTable (summaries: RivalSummary[]): string {
-  return table([
-    { title: 'stack', align: 'left' },
-    { title: 'TCP' },
-    { title: 'handshake' },
-    { title: 'stream' },
-    { title: 'byte' },
-    { title: 'total' },
-    { title: 'average' },
-    { title: 'p10-p90' },
-    { title: 'round trips' },
-    { title: 'to official' },
-    { title: 'close' }
-  ], summaries.map(summary => [
-    `${summary.rival}: ${summary.title}`,
-    ms(summary.connect.median),
-    ms(summary.handshake.median),
-    ms(summary.stream.median),
-    ms(summary.firstByte.median),
-    ms(summary.total.median),
-    ms(summary.total.average),
-    `${ms(summary.total.p10)}-${ms(summary.total.p90)}`,
-    trips(summary.roundTrips),
-    `${times(summary.ratio)}${summary.noisy ? '~' : ' '}`,
-    ms(summary.close.median)
-  ]))
 }
 
 function notes (summaries: RivalSummary[]): string[] {

@@ -71,6 +71,15 @@ export const contenders: Contender[] = [
   }
 ]
 
+export const CONTENDER_NAMES = [...new Set(contenders.map(({ name }) => name))]
+
+/**
+ * Those at any of the levels that have any of the names; all where none are given.
+ */
+export function selectContenders ({ levels = LEVELS, rivals = CONTENDER_NAMES }: { levels?: Level[], rivals?: string[] }): Contender[] {
+  return contenders.filter(({ level, name }) => levels.includes(level) && rivals.includes(name))
+}
+
 export function contenderNamed (level: string, name: string): Contender {
   const contender = contenders.find(contender => contender.level === level && contender.name === name)
 

@@ -1,3 +1,4 @@
+import { tell } from '../workers/serve.ts'
 import { endNames, removeNamespace, removeStale } from './namespaces.ts'
 import { startNetem } from './netem.ts'
 import { startRelay } from './relay.ts'
@@ -26,6 +27,7 @@ const names = endNames(process.pid)
 let making: Promise<unknown> | undefined
 let relay: Relay | undefined
 let made = false
+let removing: Promise<void> | undefined
 
 async function remove (): Promise<void> {
   await making
@@ -60,12 +62,17 @@ async function make ({ kind, shape }: KeeperRequest): Promise<KeeperReply> {
   }
 }
 
+function removeOnce (): void {
+  removing ??= remove()
+}
+
+// more than one of them may come
 for (const event of ['disconnect', 'SIGINT', 'SIGTERM', 'SIGHUP']) {
-  process.once(event, () => { void remove() })
+  process.on(event, removeOnce)
 }
 
 process.once('message', (request: KeeperRequest) => {
-  making = make(request).then(reply => process.connected && process.send?.(reply))
+  making = make(request).then(tell)
 })
 
 // it may have closed while we were loading

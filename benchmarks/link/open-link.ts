@@ -1,17 +1,17 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { scriptPath } from '../script-path.ts'
 import { median } from '../statistics.ts'
+import { endChild } from '../workers/end-child.ts'
+import { workerOf } from '../workers/worker.ts'
 import { namespaceLink } from './namespace-link.ts'
 import { loopbackLink, proxyLink } from './proxy-link.ts'
 import type { Link, LinkKind, LinkParts, LinkShape } from './link.ts'
-import type { ProbeReply, ProbeRequest } from './probe.ts'
+import type { ProbeTasks } from './probe.ts'
 import type { ChildProcess } from 'node:child_process'
 
 export const LINK_KINDS: LinkKind[] = ['netem', 'relay', 'proxy', 'loopback']
 
 const PROBES = 9
-const EXIT_TIMEOUT = 3_000
 
 /**
  * Opens a link and measures its round trip.
@@ -67,7 +67,7 @@ async function measured (parts: LinkParts, shape: LinkShape, passedOver: Link['p
       return child
     },
     async close () {
-      await Promise.all([...children].map(endProcess))
+      await Promise.all([...children].map(async child => endChild(child)))
       await parts.close()
     }
   }
@@ -84,52 +84,14 @@ async function measured (parts: LinkParts, shape: LinkShape, passedOver: Link['p
 
 async function probe (link: Link): Promise<number[]> {
   const script = scriptPath(import.meta.url, 'probe')
-  const listener = link.run('listener', script)
-  const dialler = link.run('dialler', script)
+  const children = [link.run('listener', script), link.run('dialler', script)]
 
   try {
-    const listening = await ask(listener, { type: 'listen', host: link.listenHost })
+    const [listener, dialler] = await Promise.all(children.map(async child => workerOf<ProbeTasks>(child, 'A probe')))
+    const port = await listener.ask('listen', link.listenHost)
 
-    if (listening.type !== 'listening') {
-      throw new Error('The probe did not listen')
-    }
-
-    const reply = await ask(dialler, {
-      type: link.hiddenRoundTrips > 0 ? 'echo' : 'connect',
-      address: await link.dialAddress(listening.port),
-      runs: PROBES
-    })
-
-    return reply.type === 'samples' ? reply.samples : []
+    return await dialler.ask('time', link.hiddenRoundTrips > 0 ? 'echo' : 'connect', await link.dialAddress(port), PROBES)
   } finally {
-    await Promise.all([endProcess(listener), endProcess(dialler)])
+    await Promise.all(children.map(async child => endChild(child)))
   }
-}
-
-async function ask (child: ChildProcess, request: ProbeRequest): Promise<ProbeReply> {
-  child.send(request)
-
-  return Promise.race([
-    once(child, 'message').then(([reply]): ProbeReply => reply),
-    once(child, 'exit').then(([code]): never => { throw new Error(`A probe ended with code ${code}`) })
-  ])
-}
-
-/**
- * A script that we run ends when its channel closes; one that hangs is killed.
- */
-async function endProcess (child: ChildProcess): Promise<void> {
-  if (child.exitCode != null || child.signalCode != null) {
-    return
-  }
-
-  const exited = once(child, 'exit')
-  const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_TIMEOUT)
-
-  if (child.connected) {
-    child.disconnect()
-  }
-
-  await exited
-  clearTimeout(timer)
 }

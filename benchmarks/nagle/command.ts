@@ -1,47 +1,51 @@
-import { Command, InvalidArgumentError } from 'commander'
-import { RESULTS } from '../report/results-directory.ts'
+/* eslint-disable no-console */
+import { Command } from 'commander'
+import { listOf, wholeFrom } from '../command-line/arguments.ts'
+import { commandText } from '../command-line/command-text.ts'
+import { outOption, seedOption } from '../command-line/options.ts'
 
 interface NagleFlags {
+  quick?: boolean
   roundTrips: number[]
-  runs: number
+  runs?: number
   messages: number
   spacing: number
   seed: number
   out: string
-  quick?: boolean
 }
 
-const ROUND_TRIPS = [1_000, 80]
+const RUNS = 5
+const QUICK_RUNS = 1
 
-/**
- * `nagle`, for `program.addCommand`.
- */
 export const nagleCommand = new Command('nagle')
-  .description('shows Nagle\'s algorithm: one-byte writes with TCP_NODELAY off and on, each segment captured (needs root and tcpdump)')
-  .option('--round-trips <list>', 'round trips in ms, with commas', numbers, ROUND_TRIPS)
-  .option('--runs <n>', 'connections of each case over each link', whole, 5)
-  .option('--messages <n>', 'one-byte writes on each connection', whole, 10)
-  .option('--spacing <ms>', 'milliseconds between writes', whole, 5)
-  .option('--seed <n>', 'for the order of the cases', whole, Math.floor(Math.random() * 1e6))
-  .option('--out <directory>', 'where nagle.json, nagle.md and nagle.svg go', RESULTS)
-  .option('--quick', 'one run over each link, in under a minute')
-  .action(async ({ quick, out, ...flags }: NagleFlags) => {
-    // a command line with other commands need not load what draws charts
-    const { runNagle } = await import('./run-nagle.ts')
+  .description('one-byte writes with Nagle\'s algorithm and without, each segment captured (needs root and tcpdump)')
+  .option('--quick', 'one run over each link, in about a minute')
+  .option('--round-trips <list>', 'round trips in ms', listOf(wholeFrom(1)), [1_000, 80])
+  .option('--runs <n>', `connections of each case over each link (default: ${RUNS}, quick: ${QUICK_RUNS})`, wholeFrom(1))
+  .option('--messages <n>', 'one-byte writes on each connection', wholeFrom(1), 10)
+  .option('--spacing <ms>', 'milliseconds between writes', wholeFrom(1), 5)
+  .addOption(seedOption())
+  .addOption(outOption())
+  .action(async ({ quick, out, ...flags }: NagleFlags, command: Command) => {
+    // what draws charts is slow to load
+    const [{ runNagle }, { nagleResults }, { nagleText }, { writeResults }] = await Promise.all([
+      import('./run.ts'),
+      import('./results.ts'),
+      import('./text.ts'),
+      import('../report/write-results.ts')
+    ])
+    const outcome = await runNagle({
+      runs: quick === true ? QUICK_RUNS : RUNS,
+      ...flags,
+      command: commandText(command)
+    })
 
-    await runNagle({ ...flags, runs: quick === true ? 1 : flags.runs, directory: out })
+    if (typeof outcome === 'string') {
+      console.log(`${outcome}\nNothing was measured.`)
+      return
+    }
+
+    const files = await writeResults(nagleResults(outcome), out)
+
+    console.log(`\n${nagleText(outcome)}\n\nWritten: ${files.join(', ')}`)
   })
-
-function whole (value: string): number {
-  const number = Number(value)
-
-  if (!Number.isSafeInteger(number) || number < 1) {
-    throw new InvalidArgumentError('It must be a whole number from 1 on.')
-  }
-
-  return number
-}
-
-function numbers (list: string): number[] {
-  return list.split(',').map(whole)
-}

@@ -5,7 +5,7 @@ import { bytesText, plural, sizesText, whole } from './wording.ts'
 import type { NagleCase, Pace, StackName } from './cases.ts'
 import type { CaseFindings } from './findings.ts'
 import type { NagleReport } from './report.ts'
-import type { NagleLink } from './run-nagle.ts'
+import type { NagleLink } from './run.ts'
 import type { Measured } from '../report/noise.ts'
 
 type Find = (stack: StackName, noDelay: boolean, pace?: Pace) => CaseFindings

@@ -1,7 +1,7 @@
 import { median, summarise } from '../statistics.ts'
 import type { NagleCase } from './cases.ts'
 import type { NagleRun } from './measure.ts'
-import type { NagleLink } from './run-nagle.ts'
+import type { NagleLink } from './run.ts'
 import type { Summary } from '../statistics.ts'
 
 /**

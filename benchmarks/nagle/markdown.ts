@@ -3,7 +3,7 @@ import { doubts, explain } from './explain.ts'
 import { arrivalTable, summaryTable } from './tables.ts'
 import { runsText, whole } from './wording.ts'
 import type { NagleReport } from './report.ts'
-import type { NagleLink } from './run-nagle.ts'
+import type { NagleLink } from './run.ts'
 
 /**
  * The report as a page beside its chart and its JSON.
@@ -21,17 +21,15 @@ export function nagleMarkdown (report: NagleReport): string {
 }
 
 function linkMarkdown (link: NagleLink, report: NagleReport): string[] {
-  const summary = summaryTable(link, report)
-  const arrivals = arrivalTable(link, report)
   const warnings = doubts(link, report.cases)
 
   return [
     `## Over a round trip of ${whole(link.roundTrip)} ms`,
     `${link.title[0].toUpperCase()}${link.title.slice(1)}, ${link.shape.delay} ms each way; ${runsText(link.runs.length / report.cases.length)}.`,
-    markdownTable(summary.columns, summary.rows),
+    markdownTable(summaryTable(link, report)),
     explain(link, report).join(' '),
     'Arrival of each message, in milliseconds after the first write:',
-    markdownTable(arrivals.columns, arrivals.rows),
+    markdownTable(arrivalTable(link, report)),
     ...(warnings.length === 0 ? [] : [warnings.map(warning => `> ${warning}`).join('\n>\n')])
   ]
 }

@@ -89,14 +89,14 @@ async function startStack (link: Link, stack: StackName, { messages }: MeasureOp
     startEnd(link, 'dialler', stack)
   ])
 
-  const address = await listener.listen(link.listenHost)
+  const address = await listener.ask('listen', link.listenHost)
 
-  await dialler.dial(address, true)
+  await dialler.ask('dial', address, true)
   await Promise.all([
-    dialler.write(messages, 1),
+    dialler.ask('write', messages, 1),
     listener.arrival(messages, timeoutOver(link))
   ])
-  await dialler.close()
+  await dialler.ask('close')
 
   return { listener, dialler, address }
 }
@@ -107,11 +107,11 @@ async function measureOne (link: Link, ends: StackEnds, of: NagleCase, run: numb
 
   captures.sender.clear()
   captures.receiver.clear()
-  await dialler.dial(address, of.noDelay)
+  await dialler.ask('dial', address, of.noDelay)
 
   const arriving = listener.arrival(messages, timeout)
   const [times, arrived] = await Promise.all([
-    dialler.write(messages, of.pace === 'tick' ? 0 : spacing),
+    dialler.ask('write', messages, of.pace === 'tick' ? 0 : spacing),
     arriving
   ])
   const [start] = times
@@ -121,7 +121,7 @@ async function measureOne (link: Link, ends: StackEnds, of: NagleCase, run: numb
     acknowledged(captures.sender, port, messages, timeout),
     acknowledged(captures.receiver, port, messages, timeout)
   ])
-  await dialler.close()
+  await dialler.ask('close')
 
   return {
     case: of.id,

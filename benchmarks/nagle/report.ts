@@ -5,7 +5,7 @@ import { installedVersions } from '../rivals/installed.ts'
 import { packageRoot } from '../script-path.ts'
 import { CASES } from './cases.ts'
 import type { NagleCase } from './cases.ts'
-import type { NagleLink, NagleOptions } from './run-nagle.ts'
+import type { NagleLink, NagleOptions } from './run.ts'
 import type { Environment } from '../report/environment.ts'
 
 /**
@@ -22,14 +22,13 @@ export interface NagleReport extends Environment, Pick<NagleOptions, 'messages' 
   links: NagleLink[]
 }
 
-export function nagleReport (links: NagleLink[], { messages, spacing, seed }: NagleOptions): NagleReport {
+export function nagleReport (links: NagleLink[], { command, messages, spacing, seed }: NagleOptions): NagleReport {
   const root = packageRoot()
   const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
 
   return {
     benchmark: 'nagle',
-    ...environment(),
-    command: command(),
+    ...environment(command),
     versions: { 'libp2p-fast-tcp': version, ...installedVersions(root, ['@libp2p/tcp']) },
     messages,
     spacing,
@@ -37,13 +36,4 @@ export function nagleReport (links: NagleLink[], { messages, spacing, seed }: Na
     cases: CASES,
     links
   }
-}
-
-/**
- * As it was typed, but for the name of a subcommand.
- */
-function command (): string {
-  const flags = process.argv.slice(2).filter(argument => argument !== 'nagle')
-
-  return ['npm run benchmark:nagle', ...(flags.length === 0 ? [] : ['--', ...flags])].join(' ')
 }

@@ -4,13 +4,8 @@ import { findings } from './findings.ts'
 import { sizesText } from './wording.ts'
 import type { NagleCase } from './cases.ts'
 import type { NagleReport } from './report.ts'
-import type { NagleLink } from './run-nagle.ts'
-import type { Column } from '../report/table.ts'
-
-export interface Table {
-  columns: Column[]
-  rows: string[][]
-}
+import type { NagleLink } from './run.ts'
+import type { Table } from '../report/table.ts'
 
 /**
  * What each case put on the wire and when it arrived, a row per case.

@@ -1,11 +1,22 @@
+import { execFileSync } from 'node:child_process'
 import os from 'node:os'
+import { packageRoot } from '../script-path.ts'
 
 /**
- * What a figure depends on besides the code
+ * What a figure depends on besides the packages
  */
 export interface Environment {
   date: string
+
+  /**
+   * What to type to make it again.
+   */
   command: string
+
+  /**
+   * As `git describe` names it; undefined outside of a clone.
+   */
+  commit?: string
   node: string
   kernel: string
   cpu: string
@@ -18,17 +29,26 @@ export interface Environment {
   load: number
 }
 
-export function environment (): Environment {
+export function environment (command: string): Environment {
   const cpus = os.cpus()
 
   return {
     date: new Date().toISOString(),
-    command: ['npm run benchmark --', ...process.argv.slice(2)].join(' '),
+    command,
+    commit: commit(),
     node: process.version,
     kernel: `${os.type()} ${os.release()} ${os.arch()}`,
     cpu: cpus[0]?.model ?? 'unknown',
     cores: cpus.length,
     memory: `${Math.round(os.totalmem() / 2 ** 30)} GiB`,
     load: os.loadavg()[0]
+  }
+}
+
+function commit (): string | undefined {
+  try {
+    return execFileSync('git', ['describe', '--always', '--dirty'], { cwd: packageRoot(), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  } catch {
+    // there need not be a git
   }
 }

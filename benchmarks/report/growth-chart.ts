@@ -37,9 +37,11 @@ const HEIGHT = 190
 /**
  * How cost grows: lines over two logarithmic axes, where a straight line is a
  * power and its slope the exponent, with a band from the 10th to the 90th
- * percentile. What is not positive has no place there and is left out.
+ * percentile. What is not positive has no place there and is left out, as is a
+ * panel where nothing else is.
  */
-export function growthChart ({ title, subtitle, axis, panels, columns = 2 }: GrowthChart): TopLevelSpec {
+export function growthChart ({ title, subtitle, axis, panels: all, columns = 2 }: GrowthChart): TopLevelSpec {
+  const panels = all.filter(panel => points(panel, []).length > 0)
   const names = [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))]
   const rows = Array.from({ length: Math.ceil(panels.length / columns) }, (_, row) => panels.slice(row * columns, (row + 1) * columns))
 

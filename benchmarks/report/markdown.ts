@@ -1,10 +1,10 @@
 import type { Environment } from './environment.ts'
-import type { Column } from './table.ts'
+import type { Table } from './table.ts'
 
 /**
  * A table as GitHub renders it.
  */
-export function markdownTable (columns: Column[], rows: string[][]): string {
+export function markdownTable ({ columns, rows }: Table): string {
   return [
     line(columns.map(({ title }) => title)),
     line(columns.map(({ align }) => align === 'left' ? ':--' : '--:')),
@@ -17,13 +17,23 @@ export function markdownTable (columns: Column[], rows: string[][]): string {
  * figures without it.
  */
 export function provenance (environment: Environment, versions: Record<string, string> = {}): string {
-  const { command, date, cpu, cores, memory, kernel, node, load } = environment
-  const packages = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
+  const { command, date, commit, cpu, cores, memory, kernel, node, load } = environment
 
   return [
-    `\`${command}\` on ${date.slice(0, 10)}: ${cpu}, ${cores} ${cores === 1 ? 'core' : 'cores'}, ${memory}, ${kernel}, Node ${node}, load ${load.toFixed(1)}.`,
-    ...(packages.length === 0 ? [] : [`${packages.join(', ')}.`])
+    `\`${command}\` on ${date.slice(0, 10)}${commit == null ? '' : ` at ${commit}`}: ${cpu}, ${cores} ${cores === 1 ? 'core' : 'cores'}, ${memory}, ${kernel}, Node ${node}, load ${load.toFixed(1)}.`,
+    ...(Object.keys(versions).length === 0 ? [] : [`${versionsText(versions)}.`])
   ].join('\n')
+}
+
+/**
+ * What was measured, a line each.
+ */
+export function versionsList (measured: Array<{ title: string, versions: Record<string, string> }>): string {
+  return measured.map(({ title, versions }) => `- ${title}: ${versionsText(versions)}`).join('\n')
+}
+
+function versionsText (versions: Record<string, string>): string {
+  return Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', ')
 }
 
 function line (cells: string[]): string {

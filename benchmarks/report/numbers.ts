@@ -16,3 +16,24 @@ export function times (ratio: number): string {
 export function trips (count: number): string {
   return Number.isNaN(count) ? '-' : count.toFixed(1)
 }
+
+/**
+ * Three digits that count; `-` where there is no number.
+ */
+export function short (value: number): string {
+  if (!Number.isFinite(value)) {
+    return '-'
+  }
+
+  const size = Math.abs(value)
+
+  if (size >= 1_000) {
+    return Math.round(value).toLocaleString('en')
+  }
+
+  if (size >= 100) {
+    return value.toFixed(0)
+  }
+
+  return value.toFixed(size >= 10 ? 1 : 2)
+}

@@ -7,12 +7,20 @@ export interface Column {
   align?: 'left' | 'right'
 }
 
+/**
+ * What a terminal shows by `textTable` and a page by `markdownTable`
+ */
+export interface Table {
+  columns: Column[]
+  rows: string[][]
+}
+
 const GAP = '  '
 
 /**
  * A table of text: a line of titles, a rule, a line per row.
  */
-export function table (columns: Column[], rows: string[][]): string {
+export function textTable ({ columns, rows }: Table): string {
   const widths = columns.map(({ title }, i) => Math.max(title.length, ...rows.map(row => row[i].length)))
 
   function line (cells: string[]): string {

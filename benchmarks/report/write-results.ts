@@ -1,11 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { writeJson } from './json.ts'
-import { RESULTS } from './results-directory.ts'
 import { renderSvg } from './svg.ts'
 import type { TopLevelSpec } from 'vega-lite'
 
 export interface Results {
+  /**
+   * Of the files, without their extension.
+   */
+  name: string
+
   /**
    * All that was measured.
    */
@@ -19,25 +22,24 @@ export interface Results {
 }
 
 /**
- * Writes `<name>.json`, `<name>.md` and a `.svg` for each chart.
+ * Writes `<name>.json`, where NaN is null, `<name>.md` and a `.svg` for each chart.
  *
- * @returns the files, in that order
+ * @returns the files, in that order, as seen from where we are
  */
-export async function writeResults (name: string, { json, markdown, charts }: Results, directory = RESULTS): Promise<string[]> {
-  const text = async (file: string, content: string): Promise<string> => {
+export async function writeResults ({ name, json, markdown, charts }: Results, directory: string): Promise<string[]> {
+  const write = async (file: string, content: string): Promise<string> => {
     const target = path.join(directory, file)
     await writeFile(target, content)
 
-    return target
+    return path.relative(process.cwd(), target)
   }
-  const jsonFile = path.join(directory, `${name}.json`)
 
   await mkdir(directory, { recursive: true })
-  await writeJson(jsonFile, json)
 
   return [
-    jsonFile,
-    await text(`${name}.md`, `${markdown.trimEnd()}\n`),
-    ...await Promise.all(Object.entries(charts).map(async ([name, chart]) => text(`${name}.svg`, await renderSvg(chart))))
+    // first: what was measured is not lost where a chart fails
+    await write(`${name}.json`, `${JSON.stringify(json, null, 2)}\n`),
+    await write(`${name}.md`, `${markdown.trimEnd()}\n`),
+    ...await Promise.all(Object.entries(charts).map(async ([name, chart]) => write(`${name}.svg`, await renderSvg(chart))))
   ]
 }

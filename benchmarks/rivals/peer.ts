@@ -1,44 +1,19 @@
-import { endWithParent } from '../run/end-with-parent.ts'
+import { serve } from '../workers/serve.ts'
 import { rivalNamed } from './registry.ts'
-import type { Role } from './rival.ts'
+import type { Role, Sample } from './rival.ts'
 
 /**
- * A process that is one peer of one rival: `peer <rival> <role>`. It does what
- * it is asked over its channel and ends with it.
+ * A process that is one peer of one rival: `peer <rival> <role>`.
  */
 
-export type PeerRequest = { id: number } & (
-  { type: 'listen', host: string } |
-  { type: 'dial', multiaddr: string }
-)
-
-export type PeerReply =
-  { type: 'ready' } |
-  { type: 'done', id: number, result: unknown } |
-  { type: 'failed', id?: number, reason: string }
-
-function reply (message: PeerReply): void {
-  if (process.connected) {
-    process.send?.(message)
-  }
-}
-
-endWithParent()
-
 const [name, role] = process.argv.slice(2)
+const peer = await rivalNamed(name).open(role as Role)
 
-try {
-  const peer = await rivalNamed(name).open(role as Role)
-
-  process.on('message', (request: PeerRequest) => {
-    const result = request.type === 'listen' ? peer.listen(request.host) : peer.dial(request.multiaddr)
-
-    result.then(
-      result => { reply({ type: 'done', id: request.id, result }) },
-      err => { reply({ type: 'failed', id: request.id, reason: err.message }) }
-    )
-  })
-  reply({ type: 'ready' })
-} catch (err: any) {
-  reply({ type: 'failed', reason: err.stack })
+const tasks = {
+  listen: async (host: string): Promise<string[]> => peer.listen(host),
+  dial: async (multiaddr: string): Promise<Sample> => peer.dial(multiaddr)
 }
+
+export type PeerTasks = typeof tasks
+
+serve(tasks)

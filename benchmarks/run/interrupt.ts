@@ -17,13 +17,19 @@ export async function withCleanUp <T> (cleanUp: () => Promise<void>, fn: () => P
   try {
     return await fn()
   } finally {
-    if (stopping) {
-      // the signal's handler cleans up and ends the process
-      await new Promise(() => {})
-    }
-
+    // the signal's handler cleans up and ends the process
+    await unlessStopping()
     cleanUps.delete(cleanUp)
     await cleanUp()
+  }
+}
+
+/**
+ * Never resolves once a signal has come: what begins then would not be cleaned up.
+ */
+export async function unlessStopping (): Promise<void> {
+  if (stopping) {
+    await new Promise(() => {})
   }
 }
 

@@ -16,7 +16,7 @@ export function seededRandom (seed: number): () => number {
 /**
  * The items in random order (Fisher and Yates).
  */
-export function shuffled <T> (items: T[], random: () => number): T[] {
+export function shuffled <T> (items: readonly T[], random: () => number): T[] {
   const order = [...items]
 
   for (let last = order.length - 1; last > 0; last--) {

@@ -1,48 +1,55 @@
-import { Command, Option } from 'commander'
-import { saveResult } from '../throughput/save.ts'
-import { runScale } from './run.ts'
-import { scaleTables } from './table.ts'
+/* eslint-disable no-console */
+import { Command } from 'commander'
+import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
+import { commandText } from '../command-line/command-text.ts'
+import { outOption, seedOption } from '../command-line/options.ts'
+import { CONTENDER_NAMES, LEVELS, selectContenders } from '../contenders/registry.ts'
 import type { Level } from '../contenders/contender.ts'
 
-interface Flags {
+interface ScaleFlags {
   quick?: boolean
-  counts?: string[]
+  counts?: number[]
   levels?: Level[]
   rivals?: string[]
   rounds?: number
   hold: number
   seed: number
-  out?: string
+  out: string
 }
 
 /**
  * At the stream level 10,000 connections would be minutes of handshakes.
  */
-const MAX_STREAM_LEVEL = 1_000
+const FULL = { counts: [10, 100, 1_000, 10_000], rounds: 5, maxStreamLevel: 1_000 }
+const QUICK = { counts: [10, 100, 1_000], rounds: 1, maxStreamLevel: 100 }
 
 export const scaleCommand = new Command('scale')
-  .description('What many idle connections cost, against node:net and the official transport')
-  .option('--quick', 'one round, up to 1,000 connections (100 at the stream level)')
-  .option('--counts <numbers...>', 'how many connections (default: 10 100 1000 10000)')
-  .addOption(new Option('--levels <names...>', 'only these levels').choices(['connection', 'stream']))
-  .option('--rivals <names...>', 'only these rivals')
-  .option('--rounds <count>', 'how often each rival is measured (default: 5)', Number)
-  .option('--hold <seconds>', 'how long connections lie idle', Number, 1)
-  .option('--seed <number>', 'decides the order within the rounds', Number, 1)
-  .option('--out <file>', 'where to write all samples (default: benchmarks/results/scale.json)')
-  .action(async (flags: Flags) => {
-    const quick = flags.quick === true
-    const result = await runScale({
-      levels: flags.levels,
-      rivals: flags.rivals,
-      counts: flags.counts?.map(Number) ?? (quick ? [10, 100, 1_000] : [10, 100, 1_000, 10_000]),
-      maxStreamLevel: quick && flags.counts == null ? 100 : MAX_STREAM_LEVEL,
-      rounds: flags.rounds ?? (quick ? 1 : 5),
-      hold: flags.hold * 1_000,
-      seed: flags.seed,
-      onProgress: message => { process.stderr.write(`${message}\n`) }
+  .description('what many idle connections cost, against node:net and the official transport')
+  .option('--quick', 'one round, up to 1,000 connections (100 at the stream level); in under a minute')
+  .option('--counts <list>', `how many connections (default: ${FULL.counts.join()}, quick: ${QUICK.counts.join()})`, listOf(wholeFrom(1)))
+  .option('--levels <list>', 'only connection, or only stream', listOf(oneOf(LEVELS)))
+  .option('--rivals <list>', `only these: ${CONTENDER_NAMES.join(', ')}`, listOf(oneOf(CONTENDER_NAMES)))
+  .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))
+  .option('--hold <ms>', 'how long connections lie idle', numberFrom(0), 1_000)
+  .addOption(seedOption())
+  .addOption(outOption())
+  .action(async ({ quick = false, out, ...flags }: ScaleFlags, command: Command) => {
+    // what draws charts is slow to load
+    const [{ runScale }, { scaleResults }, { scaleText }, { writeResults }] = await Promise.all([
+      import('./run.ts'),
+      import('./results.ts'),
+      import('./text.ts'),
+      import('../report/write-results.ts')
+    ])
+    const { maxStreamLevel, ...defaults } = quick ? QUICK : FULL
+    const report = await runScale({
+      ...defaults,
+      maxStreamLevel: quick && flags.counts == null ? maxStreamLevel : FULL.maxStreamLevel,
+      ...flags,
+      command: commandText(command),
+      contenders: selectContenders(flags)
     })
+    const files = await writeResults(scaleResults(report), out)
 
-    process.stdout.write(`${scaleTables(result)}\n`)
-    process.stderr.write(`${await saveResult(result, flags.out)}\n`)
+    console.log(`\n${scaleText(report)}\n\nWritten: ${files.join(', ')}`)
   })

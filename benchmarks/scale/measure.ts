@@ -9,7 +9,7 @@ import type { Contender } from '../contenders/contender.ts'
 import type { Measurements } from '../throughput/timed-round.ts'
 import type { Cost } from '../workers/cost.ts'
 import type { Memory } from '../workers/memory.ts'
-import type { Worker } from '../workers/start-worker.ts'
+import type { OwnWorker } from '../workers/start-worker.ts'
 
 /**
  * Each is dialled on its own: ephemeral ports are per address, and libp2p joins
@@ -45,7 +45,7 @@ const SETTLE_TIMEOUT = 60_000
  * Dials connections, lets them lie idle for `hold` ms, and closes them.
  */
 export async function measureConnections (contender: Contender, count: number, hold: number): Promise<Measurements> {
-  const start = async (end: string): Promise<Worker<ScaleTasks>> => startWorker<ScaleTasks>({
+  const start = async (end: string): Promise<OwnWorker<ScaleTasks>> => startWorker<ScaleTasks>({
     script: scriptPath(import.meta.url, 'worker'),
     args: [contender.level, contender.name, end],
     execArgv: ['--expose-gc']
@@ -144,9 +144,9 @@ interface Opened {
 }
 
 type End = typeof ENDS[number]
-type Ends = Record<End, Worker<ScaleTasks>>
+type Ends = Record<End, OwnWorker<ScaleTasks>>
 
-async function each<T> (ends: Ends, use: (end: Worker<ScaleTasks>) => Promise<T>): Promise<Record<End, T>> {
+async function each<T> (ends: Ends, use: (end: OwnWorker<ScaleTasks>) => Promise<T>): Promise<Record<End, T>> {
   const [dialler, listener] = await Promise.all([use(ends.dialler), use(ends.listener)])
 
   return { dialler, listener }

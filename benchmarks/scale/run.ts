@@ -1,69 +1,75 @@
-import { contenders } from '../contenders/registry.ts'
-import { SeriesList } from '../series.ts'
-import { describeRun } from '../throughput/machine.ts'
-import { seededRandom, shuffled } from '../throughput/seeded-order.ts'
-import { interruptible } from '../workers/interrupt.ts'
+import { environment } from '../report/environment.ts'
+import { progress } from '../run/progress.ts'
+import { seededRandom, shuffled } from '../run/random.ts'
+import { SeriesList, describeRivals } from '../series.ts'
+import { withWorkers } from '../workers/start-worker.ts'
 import { whyTooMany } from './descriptors.ts'
 import { measureConnections } from './measure.ts'
-import type { Level } from '../contenders/contender.ts'
-import type { SuiteResult } from '../series.ts'
+import type { ScaleReport } from './report.ts'
+import type { Contender } from '../contenders/contender.ts'
 
 export interface ScaleOptions {
-  /** Numbers of connections */
+  /**
+   * What to type to do this again.
+   */
+  command: string
+
+  /**
+   * Numbers of connections.
+   */
   counts: number[]
 
-  /** The most connections at the stream level: each has a handshake at both ends */
+  /**
+   * The most connections at the stream level: each has a handshake at both ends.
+   */
   maxStreamLevel: number
-  levels?: Level[]
-  rivals?: string[]
+  contenders: Contender[]
   rounds: number
 
-  /** How long connections lie idle, in ms */
+  /**
+   * How long connections lie idle, in ms.
+   */
   hold: number
+
+  /**
+   * For the order within the rounds.
+   */
   seed: number
-  onProgress(message: string): void
 }
 
-export async function runScale (options: ScaleOptions): Promise<SuiteResult> {
-  return interruptible(async () => measureScale(options))
-}
-
-async function measureScale (options: ScaleOptions): Promise<SuiteResult> {
-  const { levels, rivals, rounds, hold, seed, onProgress } = options
+export async function runScale ({ command, counts, maxStreamLevel, contenders, rounds, hold, seed }: ScaleOptions): Promise<ScaleReport> {
   const list = new SeriesList()
   const random = seededRandom(seed)
-  const notes: string[] = []
-  const field = contenders.filter(({ level, name }) => levels?.includes(level) !== false && rivals?.includes(name) !== false)
-  const counts = options.counts.filter(count => {
-    const reason = whyTooMany(count)
+  const possible = counts.filter(count => whyTooMany(count) == null)
+  const fields = possible.map(count => ({ count, rivals: contenders.filter(({ level }) => level === 'connection' || count <= maxStreamLevel) }))
+  const shown = progress(fields.reduce((sum, { rivals }) => sum + rounds * rivals.length, 0))
 
-    if (reason != null) {
-      notes.push(`${count} connections were skipped: ${reason}`)
-      onProgress(notes[notes.length - 1])
-    }
-
-    return reason == null
-  })
-
-  for (const count of counts) {
-    for (let round = 1; round <= rounds; round++) {
-      for (const contender of shuffled(field, random)) {
-        if (contender.level === 'stream' && count > options.maxStreamLevel) {
-          continue
-        }
-
-        onProgress(`${count} connections: round ${round} of ${rounds}, ${contender.name}, ${contender.level} level`)
-
-        for (const { metric, unit, value } of await measureConnections(contender, count, hold)) {
-          list.add({ row: `${count}`, level: contender.level, rival: contender.name, metric }, unit, value)
+  try {
+    await withWorkers(async () => {
+      for (const { count, rivals } of fields) {
+        for (let round = 1; round <= rounds; round++) {
+          for (const contender of shuffled(rivals, random)) {
+            const { level, name } = contender
+            shown.step(`${count} connections: round ${round} of ${rounds}, ${name}, ${level} level`)
+            const measurements = await measureConnections(contender, count, hold)
+            measurements.forEach(({ metric, unit, value }) => { list.add({ row: `${count}`, level, rival: name, metric }, unit, value) })
+          }
         }
       }
-    }
+    })
+  } finally {
+    shown.stop()
   }
 
   return {
-    name: 'scale',
-    meta: { ...describeRun(field), seed, rounds, hold, counts, notes },
+    benchmark: 'scale',
+    ...environment(command),
+    rivals: describeRivals(contenders),
+    seed,
+    rounds,
+    hold,
+    counts: possible,
+    notes: counts.filter(count => !possible.includes(count)).map(count => `${count} connections were skipped: ${whyTooMany(count)}.`),
     samples: list.series
   }
 }

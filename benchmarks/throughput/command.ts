@@ -1,10 +1,13 @@
-import { Command, Option } from 'commander'
-import { selectedRows, runThroughput } from './run.ts'
-import { saveResult } from './save.ts'
-import { throughputTables } from './table.ts'
+/* eslint-disable no-console */
+import { Command } from 'commander'
+import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
+import { commandText } from '../command-line/command-text.ts'
+import { outOption, seedOption } from '../command-line/options.ts'
+import { CONTENDER_NAMES, LEVELS, selectContenders } from '../contenders/registry.ts'
+import { rowNamed, rows } from './rows/registry.ts'
 import type { Level } from '../contenders/contender.ts'
 
-interface Flags {
+interface ThroughputFlags {
   quick?: boolean
   rows?: string[]
   levels?: Level[]
@@ -14,31 +17,42 @@ interface Flags {
   seed: number
   counts: boolean
   freshProcesses: boolean
-  out?: string
+  out: string
 }
 
+const FULL = { rounds: 7, target: 700 }
+const QUICK = { rounds: 3, target: 100 }
+
 export const throughputCommand = new Command('throughput')
-  .description('Round trips, one-way streams and pools against node:net and the official transport')
-  .option('--quick', 'three short rounds in the same processes')
-  .option('--rows <names...>', 'only these rows')
-  .addOption(new Option('--levels <names...>', 'only these levels').choices(['connection', 'stream']))
-  .option('--rivals <names...>', 'only these rivals')
-  .option('--rounds <count>', 'how often each rival is measured (default: 7)', Number)
-  .option('--target <ms>', 'how long a round should take (default: 700)', Number)
-  .option('--seed <number>', 'decides the order within the rounds', Number, 1)
+  .description('round trips, one-way streams and pools against node:net and the official transport')
+  .option('--quick', 'fewer and shorter rounds in the same processes, and nothing is counted; in under two minutes')
+  .option('--rows <list>', `only these rows: ${rows.map(({ name }) => name).join(', ')} (default: all but those with a load)`, listOf(oneOf(rows.map(({ name }) => name))))
+  .option('--levels <list>', 'only connection, or only stream', listOf(oneOf(LEVELS)))
+  .option('--rivals <list>', `only these: ${CONTENDER_NAMES.join(', ')}`, listOf(oneOf(CONTENDER_NAMES)))
+  .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))
+  .option('--target <ms>', `how long a round should take (default: ${FULL.target}, quick: ${QUICK.target})`, numberFrom(1))
   .option('--no-counts', 'do not count allocations and write calls')
   .option('--no-fresh-processes', 'measure all rounds of a row in the same processes')
-  .option('--out <file>', 'where to write all samples (default: benchmarks/results/throughput.json)')
-  .action(async (flags: Flags) => {
-    const quick = flags.quick === true
-    const result = await runThroughput({
+  .addOption(seedOption())
+  .addOption(outOption())
+  .action(async ({ quick = false, out, ...flags }: ThroughputFlags, command: Command) => {
+    // what draws charts is slow to load
+    const [{ runThroughput }, { throughputResults }, { throughputText }, { writeResults }] = await Promise.all([
+      import('./run.ts'),
+      import('./results.ts'),
+      import('./text.ts'),
+      import('../report/write-results.ts')
+    ])
+    const report = await runThroughput({
+      ...quick ? QUICK : FULL,
       ...flags,
-      rounds: flags.rounds ?? (quick ? 3 : 7),
-      target: flags.target ?? (quick ? 100 : 700),
+      command: commandText(command),
+      rows: flags.rows?.map(rowNamed) ?? rows.filter(({ extra }) => extra !== true),
+      contenders: selectContenders(flags),
       freshProcesses: flags.freshProcesses && !quick,
-      onProgress: message => { process.stderr.write(`${message}\n`) }
+      counts: flags.counts && !quick
     })
+    const files = await writeResults(throughputResults(report), out)
 
-    process.stdout.write(`${throughputTables(result, selectedRows(flags.rows))}\n`)
-    process.stderr.write(`${await saveResult(result, flags.out)}\n`)
+    console.log(`\n${throughputText(report)}\n\nWritten: ${files.join(', ')}`)
   })

@@ -1,3 +1,4 @@
+import { unlessStopping, withCleanUp } from '../run/interrupt.ts'
 import { startPair } from './pair.ts'
 import { WriteCalls } from './write-calls.ts'
 import type { Pair } from './pair.ts'
@@ -77,9 +78,11 @@ async function allocationsOf (pair: Pair, operations: number): Promise<Measureme
  */
 export async function countWriteCalls (contender: Contender, row: Row, most: number): Promise<Measurements> {
   const operations = Math.min(most, WARM_UP)
-  const calls = await WriteCalls.create()
 
-  try {
+  await unlessStopping()
+  const calls = new WriteCalls()
+
+  return withCleanUp(async () => calls.remove(), async () => {
     const pair = await startPair(contender, row, { under: end => calls.under(end) })
 
     try {
@@ -92,7 +95,5 @@ export async function countWriteCalls (contender: Contender, row: Row, most: num
     } finally {
       await pair.end()
     }
-  } finally {
-    await calls.remove()
-  }
+  })
 }

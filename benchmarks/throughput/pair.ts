@@ -3,20 +3,20 @@ import { startWorker } from '../workers/start-worker.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { Row } from './rows/row.ts'
 import type { ThroughputTasks } from './worker.ts'
-import type { Worker, WorkerInit } from '../workers/start-worker.ts'
+import type { OwnWorker, WorkerInit } from '../workers/start-worker.ts'
 
 /**
  * Both ends of a contender in a row, each in a process of its own, connected.
  */
 export interface Pair {
-  dialler: Worker<ThroughputTasks>
-  listener: Worker<ThroughputTasks>
+  dialler: OwnWorker<ThroughputTasks>
+  listener: OwnWorker<ThroughputTasks>
   port: number
   end(): Promise<void>
 }
 
 export async function startPair (contender: Contender, row: Row, init: Pick<WorkerInit, 'execArgv'> & { under?(end: 'dialler' | 'listener'): string[] } = {}): Promise<Pair> {
-  const start = async (end: 'dialler' | 'listener'): Promise<Worker<ThroughputTasks>> => startWorker<ThroughputTasks>({
+  const start = async (end: 'dialler' | 'listener'): Promise<OwnWorker<ThroughputTasks>> => startWorker<ThroughputTasks>({
     script: scriptPath(import.meta.url, 'worker'),
     args: [contender.level, contender.name, row.name],
     execArgv: init.execArgv,

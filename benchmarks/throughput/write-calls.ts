@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { createReadStream } from 'node:fs'
-import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { createReadStream, mkdtempSync } from 'node:fs'
+import { rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
@@ -28,16 +28,8 @@ const OPTIONS = ['-f', '-qq', '-yy', '-e', 'signal=none', '-e', `trace=${CALLS.j
  * Runs processes under strace and counts the calls that wrote to TCP sockets.
  */
 export class WriteCalls {
-  readonly #directory: string
+  readonly #directory = mkdtempSync(path.join(tmpdir(), 'write-calls-'))
   #files: string[] = []
-
-  static async create (): Promise<WriteCalls> {
-    return new WriteCalls(await mkdtemp(path.join(tmpdir(), 'write-calls-')))
-  }
-
-  private constructor (directory: string) {
-    this.#directory = directory
-  }
 
   /**
    * The command that runs a process.
@@ -72,7 +64,8 @@ export class WriteCalls {
   }
 
   async remove (): Promise<void> {
-    await rm(this.#directory, { recursive: true, force: true })
+    // a tracer that is being ended may still open its file
+    await rm(this.#directory, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 

@@ -1,3 +1,5 @@
+import { endWithParent } from '../run/end-with-parent.ts'
+
 /**
  * What a worker process can be asked to do. Parameters and results travel as JSON.
  * Give a set of tasks a type alias: an interface is no Record.
@@ -19,10 +21,7 @@ export type Reply =
  * Does what the parent process asks over the channel, and ends with the channel.
  */
 export function serve (tasks: Tasks): void {
-  // Ctrl-C reaches all processes of a terminal: the parent says when to end
-  process.on('SIGINT', () => {})
-  process.once('disconnect', () => process.exit())
-
+  endWithParent()
   process.on('message', ({ id, task, parameters }: Request) => {
     perform(tasks[task], parameters).then(
       result => { reply({ type: 'done', id, result }) },
@@ -38,7 +37,15 @@ async function perform (task: Tasks[string], parameters: unknown[]): Promise<unk
 }
 
 function reply (message: Reply): void {
+  tell(message)
+}
+
+/**
+ * Tells the parent process something, asked or not.
+ */
+export function tell (message: object): void {
   if (process.connected) {
-    process.send?.(message)
+    // the parent may have gone without our knowing yet
+    process.send?.(message, undefined, undefined, () => {})
   }
 }

@@ -1,16 +1,12 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import type { Reply, Request, Tasks } from './serve.ts'
+import { unlessStopping, withCleanUp } from '../run/interrupt.ts'
+import { endChild } from './end-child.ts'
+import { workerOf } from './worker.ts'
+import type { Tasks } from './serve.ts'
+import type { Worker } from './worker.ts'
 import type { ChildProcess } from 'node:child_process'
 
-export interface Worker<T extends Tasks> {
-  pid: number
-
-  /**
-   * Rejects with what the worker says, or when it ends.
-   */
-  ask<Name extends string & keyof T>(task: Name, ...parameters: Parameters<T[Name]>): Promise<Awaited<ReturnType<T[Name]>>>
-
+export interface OwnWorker<T extends Tasks> extends Worker<T> {
   end(): Promise<void>
 }
 
@@ -29,103 +25,37 @@ export interface WorkerInit {
   under?: string[]
 }
 
-const EXIT_TIMEOUT = 3_000
-
 /**
- * Workers and the process that each is, which is not the child where it is run
- * under another command
+ * Workers and the process that each is, undefined until it says so
  */
 const running = new Map<ChildProcess, number | undefined>()
 
 /**
  * Runs a script that calls `serve` in a process of its own.
  */
-export async function startWorker<T extends Tasks> ({ script, args, execArgv = [], under = [] }: WorkerInit): Promise<Worker<T>> {
+export async function startWorker<T extends Tasks> ({ script, args, execArgv = [], under = [] }: WorkerInit): Promise<OwnWorker<T>> {
+  await unlessStopping()
+
   const [file, ...rest] = [...under, process.execPath, ...execArgv, script, ...args]
   const child = spawn(file, rest, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-  const ready = Promise.withResolvers<number>()
-  const pending = new Map<number, PromiseWithResolvers<any>>()
-  const name = `worker ${args.join(' ')}`
-  let ended: Error | undefined
-  let requests = 0
 
   running.set(child, undefined)
+  child.once('error', () => running.delete(child))
+  child.once('exit', () => running.delete(child))
 
-  child.on('message', (reply: Reply) => {
-    if (reply.type === 'ready') {
-      running.set(child, reply.pid)
-      ready.resolve(reply.pid)
-      return
-    }
+  const worker = await workerOf<T>(child, `worker ${args.join(' ')}`)
+  running.set(child, worker.pid)
 
-    const waiting = pending.get(reply.id)
-    pending.delete(reply.id)
-
-    if (reply.type === 'failed') {
-      waiting?.reject(new Error(`${name}: ${reply.reason}`))
-    } else {
-      waiting?.resolve(reply.result)
-    }
-  })
-  child.once('error', fail)
-  child.once('exit', (code, signal) => { fail(new Error(`${name} ended with ${signal ?? `code ${code}`}`)) })
-
-  function fail (err: Error): void {
-    ended = err
-    running.delete(child)
-    ready.reject(err)
-    pending.forEach(({ reject }) => { reject(err) })
-    pending.clear()
-  }
-
-  return {
-    pid: await ready.promise,
-
-    async ask (task, ...parameters) {
-      if (ended != null) {
-        throw ended
-      }
-
-      const request: Request = { id: requests++, task, parameters }
-      const waiting = Promise.withResolvers<any>()
-      pending.set(request.id, waiting)
-      child.send(request, err => {
-        if (err != null) {
-          waiting.reject(err)
-        }
-      })
-
-      return waiting.promise
-    },
-
-    end: async () => endProcess(child)
-  }
+  return { ...worker, end: async () => endChild(child, () => { kill(child) }) }
 }
 
 /**
- * A worker ends when its channel closes; one that hangs is killed.
+ * Runs a function that starts workers. None is left, whatever happens.
  */
-async function endProcess (child: ChildProcess): Promise<void> {
-  if (!running.has(child)) {
-    return
-  }
-
-  const exited = once(child, 'exit')
-  const timer = setTimeout(() => { kill(child) }, EXIT_TIMEOUT)
-
-  if (child.connected) {
-    child.disconnect()
-  }
-
-  await exited
-  clearTimeout(timer)
-}
-
-/**
- * Kills every worker that still runs.
- */
-export function killWorkers (): void {
-  [...running.keys()].forEach(kill)
+export async function withWorkers <T> (fn: () => Promise<T>): Promise<T> {
+  return withCleanUp(async () => {
+    await Promise.all([...running.keys()].map(async child => endChild(child, () => { kill(child) })))
+  }, fn)
 }
 
 /**
@@ -146,4 +76,4 @@ function kill (child: ChildProcess): void {
   child.kill('SIGKILL')
 }
 
-process.once('exit', killWorkers)
+process.once('exit', () => { [...running.keys()].forEach(kill) })

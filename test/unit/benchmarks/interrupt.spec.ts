@@ -1,100 +1,71 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import os from 'node:os'
-import path from 'node:path'
+import { existsSync } from 'node:fs'
 import { expect } from 'aegir/chai'
-import { ownerOf } from '../../../benchmarks/link/namespaces.ts'
-import { scriptPath } from '../../../benchmarks/script-path.ts'
+import { missing } from '../../../benchmarks/nagle/requirements.ts'
+import { whyNoTracing } from '../../../benchmarks/throughput/write-calls.ts'
+import { interrupt } from './fixtures/interrupt.ts'
+import type { Interruption, Remains } from './fixtures/interrupt.ts'
 
-const CLI = scriptPath(import.meta.url, '../../../benchmarks/cli')
+interface Case extends Interruption {
+  title: string
+
+  /**
+   * How many processes the moment needs at least.
+   */
+  processes: number
+  needs?: boolean
+}
+
 const canRelay = process.getuid?.() === 0 && existsSync('/dev/net/tun') && existsSync('/usr/bin/socat')
+const STATUS = { SIGINT: 130, SIGTERM: 143, SIGKILL: null }
 
-/**
- * A mark in the environment that every process below the benchmark inherits
- */
-function processesMarked (mark: string): string[] {
-  return readdirSync('/proc').filter(pid => /^\d+$/.test(pid)).filter(pid => {
-    try {
-      return readFileSync(`/proc/${pid}/environ`, 'latin1').includes(mark)
-    } catch {
-      return false
-    }
-  })
+function connect (link: 'proxy' | 'relay'): string[] {
+  return ['connect', '--rivals', 'floor,official', '--link', link, '--delay', '20', '--runs', '8']
 }
 
-function namespacesAndDevices (): string[] {
-  return ['/sys/class/net', '/run/netns'].filter(directory => existsSync(directory)).flatMap(directory => readdirSync(directory))
-}
+const NAGLE = ['nagle', '--round-trips', '60', '--runs', '50']
+const THROUGHPUT = ['throughput', '--rows', 'small', '--levels', 'connection', '--rivals', 'ours']
 
-describe('benchmarks: interrupted', () => {
-  let directory: string
+const cases: Case[] = [
+  { title: 'connect, while it starts over a proxy', args: connect('proxy'), signal: 'SIGTERM', at: { says: /starting \w+ over proxy/ }, processes: 1 },
+  { title: 'connect, while it dials over a proxy', args: connect('proxy'), signal: 'SIGINT', at: { says: /dialled \w+ over proxy/ }, processes: 5 },
+  { title: 'connect, while it starts over a relay', args: connect('relay'), signal: 'SIGINT', at: { says: /starting \w+ over relay/ }, processes: 4, needs: canRelay },
+  { title: 'connect, while it dials over a relay', args: connect('relay'), signal: 'SIGTERM', at: { says: /dialled \w+ over relay/ }, processes: 8, needs: canRelay },
+  { title: 'nagle', args: NAGLE, signal: 'SIGINT', at: { says: /run \d+ of 50/ }, processes: 10, needs: canRelay && missing().length === 0 },
+  { title: 'nagle', args: NAGLE, signal: 'SIGKILL', at: { says: /run \d+ of 50/ }, processes: 10, needs: canRelay && missing().length === 0 },
+  { title: 'throughput, while it measures', args: [...THROUGHPUT, '--target', '50', '--rounds', '500', '--no-fresh-processes'], signal: 'SIGINT', at: { says: /round \d+ of/ }, processes: 3 },
+  { title: 'throughput, while it traces', args: [...THROUGHPUT, '--target', '50', '--rounds', '1'], signal: 'SIGINT', at: { runs: /^strace .*worker/ }, processes: 2, needs: whyNoTracing() == null },
+  { title: 'scale', args: ['scale', '--counts', '10', '--hold', '60000'], signal: 'SIGTERM', at: { runs: /scale\/worker/ }, processes: 2 },
+  { title: 'all', args: ['all', '--quick'], signal: 'SIGINT', at: { says: /starting \w+ over loopback/ }, processes: 1 }
+]
+
+describe('benchmarks: interrupted (some need root, socat, tcpdump or strace)', function () {
+  this.timeout(60_000)
+
+  const remains = new Map<Case, Promise<Remains>>()
 
   before(function () {
     if (process.platform !== 'linux') {
       this.skip()
     }
+
+    // most of each is waiting: side by side they take as long as the longest
+    for (const of of cases.filter(({ needs }) => needs !== false)) {
+      const promise = interrupt(of)
+      promise.catch(() => {})
+      remains.set(of, promise)
+    }
   })
 
-  beforeEach(async () => {
-    directory = await mkdtemp(path.join(os.tmpdir(), 'fast-tcp-interrupt-'))
-  })
+  for (const of of cases) {
+    it(`${of.title}: no process, namespace, device or file is left after ${of.signal}`, async function () {
+      const left = await remains.get(of)
 
-  afterEach(async () => {
-    await rm(directory, { recursive: true })
-  })
+      if (left == null) {
+        return this.skip()
+      }
 
-  /**
-   * Ends a benchmark with a signal when it says that it is at this point, and
-   * looks for what it has left.
-   */
-  async function expectNothingLeft (link: 'proxy' | 'relay', signal: 'SIGINT' | 'SIGTERM', point: 'starting' | 'dialled'): Promise<void> {
-    const mark = `${process.pid}-${link}-${signal}`
-    const benchmark = spawn(process.execPath, [CLI, '--rivals', 'floor,official', '--link', link, '--delay', '20', '--runs', '60', '--json', path.join(directory, 'report.json')], {
-      env: { ...process.env, FAST_TCP_MARK: mark, TMPDIR: directory },
-      stdio: ['ignore', 'ignore', 'pipe']
+      expect(left.ran).to.be.at.least(of.processes)
+      expect(left).to.deep.include({ status: STATUS[of.signal], processes: [], files: [], namespaces: [] })
     })
-
-    try {
-      await new Promise<void>(resolve => {
-        benchmark.stderr.on('data', chunk => {
-          if (new RegExp(`${point} \\w+ over ${link}`).test(String(chunk))) {
-            resolve()
-          }
-        })
-      })
-
-      const started = processesMarked(mark)
-      expect(started).to.have.length.above(point === 'dialled' ? 4 : 0)
-
-      benchmark.kill(signal)
-      const [status] = await once(benchmark, 'exit')
-
-      expect(status).to.equal(signal === 'SIGINT' ? 130 : 143)
-      expect(processesMarked(mark)).to.be.empty()
-      expect(await readdir(directory)).to.be.empty()
-      expect(namespacesAndDevices().filter(name => started.includes(String(ownerOf(name))))).to.be.empty()
-    } finally {
-      benchmark.kill('SIGKILL')
-    }
-  }
-
-  for (const point of ['starting', 'dialled'] as const) {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      it(`leaves no process or file after ${signal} when ${point} over a proxy`, async function () {
-        this.timeout(60_000)
-        await expectNothingLeft('proxy', signal, point)
-      })
-
-      it(`leaves no process, namespace, device or file after ${signal} when ${point} over a relay (needs root and socat)`, async function () {
-        if (!canRelay) {
-          this.skip()
-        }
-
-        this.timeout(60_000)
-        await expectNothingLeft('relay', signal, point)
-      })
-    }
   }
 })

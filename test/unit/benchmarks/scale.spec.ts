@@ -3,8 +3,6 @@ import { contenders } from '../../../benchmarks/contenders/registry.ts'
 import { parseLimits } from '../../../benchmarks/scale/descriptors.ts'
 import { dialMany } from '../../../benchmarks/scale/dial-many.ts'
 import { medians, measureConnections } from '../../../benchmarks/scale/measure.ts'
-import { scaleTables } from '../../../benchmarks/scale/table.ts'
-import { SeriesList } from '../../../benchmarks/series.ts'
 import type { Dialled, Peer } from '../../../benchmarks/contenders/contender.ts'
 
 describe('benchmarks: scale', function () {
@@ -54,13 +52,4 @@ describe('benchmarks: scale', function () {
       expect(value('close time')).to.be.above(0)
     })
   }
-
-  it('shows how costs grow', () => {
-    const list = new SeriesList()
-
-    list.add({ row: '10', level: 'connection', rival: 'ours', metric: 'cpu' }, 'us/dial', 50)
-    list.add({ row: '1000', level: 'connection', rival: 'ours', metric: 'cpu' }, 'us/dial', 100)
-
-    expect(scaleTables({ name: 'scale', meta: {}, samples: list.series })).to.match(/^ours +1\.00 : 2\.00 /m)
-  })
 })

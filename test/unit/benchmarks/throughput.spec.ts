@@ -1,16 +1,12 @@
 import { expect } from 'aegir/chai'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { SeriesList } from '../../../benchmarks/series.ts'
 import { roundNumber } from '../../../benchmarks/throughput/calibrate.ts'
-import { compare } from '../../../benchmarks/throughput/comparison.ts'
 import { FirstMessageCheck, patternOf } from '../../../benchmarks/throughput/rows/messages.ts'
 import { command, onCommand } from '../../../benchmarks/throughput/rows/one-way.ts'
 import { Reassembly, toChunks } from '../../../benchmarks/throughput/rows/reassembly.ts'
 import { rows } from '../../../benchmarks/throughput/rows/registry.ts'
 import { sendAll } from '../../../benchmarks/throughput/rows/send-all.ts'
-import { seededRandom, shuffled } from '../../../benchmarks/throughput/seeded-order.ts'
 import { parseOutSegs, parseSegments, segmentsBetween } from '../../../benchmarks/throughput/segments.ts'
-import { throughputTables } from '../../../benchmarks/throughput/table.ts'
 import { countWrites } from '../../../benchmarks/throughput/write-calls.ts'
 import type { Bytes, Channel } from '../../../benchmarks/contenders/contender.ts'
 import type { Session } from '../../../benchmarks/throughput/rows/row.ts'
@@ -143,45 +139,8 @@ describe('benchmarks: throughput', () => {
     })
   })
 
-  describe('order', () => {
-    it('is the same for the same seed', () => {
-      const order = (seed: number): number[] => shuffled([1, 2, 3, 4, 5, 6, 7, 8], seededRandom(seed))
-
-      expect(order(7)).to.deep.equal(order(7))
-      expect(order(7)).to.not.deep.equal(order(8))
-      expect(order(7).toSorted()).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8])
-    })
-
-    it('lets each come first equally often', () => {
-      const random = seededRandom(1)
-      const first = { a: 0, b: 0, c: 0 }
-
-      for (let i = 0; i < 3_000; i++) {
-        first[shuffled(['a', 'b', 'c'] as const, random)[0]]++
-      }
-
-      Object.values(first).forEach(count => expect(count).to.be.within(900, 1_100))
-    })
-  })
-
   it('does a round number of operations', () => {
     expect([0.3, 1, 3, 4, 17, 180, 34_000].map(roundNumber)).to.deep.equal([1, 1, 2, 5, 20, 200, 50_000])
-  })
-
-  describe('comparison', () => {
-    it('compares round by round', () => {
-      // the machine was slow in the second round
-      expect(compare([10, 100, 11], [20, 200, 20])).to.include({ ratio: 0.5, noisy: false })
-    })
-
-    it('tells noise from a difference', () => {
-      expect(compare([10, 21, 10], [11, 20, 12])?.noisy).to.be.true()
-    })
-
-    it('has nothing to say without samples', () => {
-      expect(compare([1], [])).to.be.undefined()
-      expect(compare([1], [0])).to.be.undefined()
-    })
   })
 
   describe('counts', () => {
@@ -217,21 +176,5 @@ describe('benchmarks: throughput', () => {
         '101 sendmsg(22<TCPv6:[[::1]:1->[::1]:2]>, {msg_name=NULL}, 0) = 3'
       ])).to.equal(3)
     })
-  })
-
-  it('sets ratios beside the published ones and marks noise', () => {
-    const list = new SeriesList()
-    const times = { net: [10, 10, 10], official: [15, 16, 15], ours: [9, 11, 10] }
-
-    for (const [rival, samples] of Object.entries(times)) {
-      samples.forEach(sample => { list.add({ row: 'send-only', level: 'connection', rival, metric: 'time' }, 'us/op', sample) })
-    }
-
-    const tables = throughputTables({ name: 'throughput', meta: {}, samples: list.series }, rows)
-
-    expect(tables).to.match(/^official .* 1\.50 +-$/m)
-    expect(tables).to.match(/^ours .* ~1\.00 +0\.67$/m)
-    expect(tables).to.include('published for tcp-conn (Go) on its own machine: x net 1.44')
-    expect(tables).to.not.include('chunking')
   })
 })

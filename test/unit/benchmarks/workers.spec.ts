@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process'
-import { readFileSync, readdirSync } from 'node:fs'
-import { setTimeout as wait } from 'node:timers/promises'
+import { readFileSync } from 'node:fs'
 import { expect } from 'aegir/chai'
-import { pEvent } from 'p-event'
 import { contenders } from '../../../benchmarks/contenders/registry.ts'
 import { scriptPath } from '../../../benchmarks/script-path.ts'
 import { startPair } from '../../../benchmarks/throughput/pair.ts'
@@ -10,9 +7,9 @@ import { rowNamed } from '../../../benchmarks/throughput/rows/registry.ts'
 import { timeRound } from '../../../benchmarks/throughput/timed-round.ts'
 import { startWorker } from '../../../benchmarks/workers/start-worker.ts'
 import type { EchoTasks } from './fixtures/echo-worker.ts'
-import type { Worker } from '../../../benchmarks/workers/start-worker.ts'
+import type { OwnWorker } from '../../../benchmarks/workers/start-worker.ts'
 
-const startEcho = async (): Promise<Worker<EchoTasks>> => startWorker<EchoTasks>({ script: scriptPath(import.meta.url, 'fixtures/echo-worker'), args: ['echo'] })
+const startEcho = async (): Promise<OwnWorker<EchoTasks>> => startWorker<EchoTasks>({ script: scriptPath(import.meta.url, 'fixtures/echo-worker'), args: ['echo'] })
 
 function isRunning (pid: number): boolean {
   try {
@@ -21,13 +18,6 @@ function isRunning (pid: number): boolean {
   } catch {
     return false
   }
-}
-
-function childrenOf (pid: number): number[] {
-  return readdirSync(`/proc/${pid}/task`)
-    .flatMap(thread => readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim().split(' '))
-    .filter(child => child !== '')
-    .map(Number)
 }
 
 describe('benchmarks: workers', function () {
@@ -80,33 +70,6 @@ describe('benchmarks: workers', function () {
         } finally {
           await pair.end()
         }
-      }
-    })
-  }
-
-  for (const [suite, args] of [
-    ['throughput', ['--rows', 'small', '--target', '5000']],
-    ['scale', ['--counts', '10', '--hold', '60']]
-  ] as const) {
-    it(`leave nothing behind when ${suite} is interrupted`, async function () {
-      if (process.platform !== 'linux') {
-        return this.skip()
-      }
-
-      const benchmark = spawn(process.execPath, [scriptPath(import.meta.url, `../../../benchmarks/${suite}/main`), '--levels', 'connection', ...args], { stdio: 'ignore' })
-      const exit = pEvent(benchmark, 'exit', { multiArgs: true })
-      let workers: number[] = []
-
-      while (workers.length < 2) {
-        await wait(20)
-        workers = childrenOf(benchmark.pid ?? NaN)
-      }
-
-      benchmark.kill('SIGINT')
-      expect(await exit).to.deep.equal([130, null])
-
-      while (workers.some(isRunning)) {
-        await wait(20)
       }
     })
   }

@@ -22,6 +22,17 @@ describe('benchmarks: order of runs', () => {
     expect(shuffled(items, seededRandom(7))).to.have.members(items)
   })
 
+  it('lets each come first equally often', () => {
+    const random = seededRandom(1)
+    const first = { a: 0, b: 0, c: 0 }
+
+    for (let i = 0; i < 3_000; i++) {
+      first[shuffled(['a', 'b', 'c'] as const, random)[0]]++
+    }
+
+    Object.values(first).forEach(count => expect(count).to.be.within(900, 1_100))
+  })
+
   it('spreads over 0 to 1', () => {
     const random = seededRandom(1)
     const numbers = Array.from({ length: 10_000 }, random)

@@ -4,7 +4,7 @@ import { summariseLink } from '../../../../benchmarks/connect/summary.ts'
 import { connectText } from '../../../../benchmarks/connect/text.ts'
 import { verdict } from '../../../../benchmarks/connect/verdict.ts'
 import { ms, times } from '../../../../benchmarks/report/numbers.ts'
-import { table } from '../../../../benchmarks/report/table.ts'
+import { textTable } from '../../../../benchmarks/report/table.ts'
 import type { Run } from '../../../../benchmarks/connect/interleave.ts'
 import type { LinkRuns } from '../../../../benchmarks/connect/run.ts'
 import type { Rival, Sample } from '../../../../benchmarks/rivals/rival.ts'
@@ -59,7 +59,7 @@ function link (overrides: Partial<LinkRuns> = {}): LinkRuns {
 
 describe('benchmarks: report', () => {
   it('aligns a table', () => {
-    expect(table([{ title: 'stack', align: 'left' }, { title: 'ms' }], [['a', '100'], ['longer', '1']])).to.equal([
+    expect(textTable({ columns: [{ title: 'stack', align: 'left' }, { title: 'ms' }], rows: [['a', '100'], ['longer', '1']] })).to.equal([
       'stack    ms',
       '------  ---',
       'a       100',
@@ -123,7 +123,7 @@ describe('benchmarks: report', () => {
   })
 
   it('shows the runs, what failed, what was left out and why', () => {
-    const text = connectText(connectReport([link()], { rivals, seed: 1, runs: 4, warmUps: 1 }, [{ rival: 'v9', reason: 'no network' }]))
+    const text = connectText(connectReport([link()], { command: 'npm run benchmark', rivals, seed: 1, runs: 4, warmUps: 1 }, [{ rival: 'v9', reason: 'no network' }]))
 
     expect(text).to.include('a relay, 50 ms each way; measured round trip 100.0 ms')
     expect(text).to.include('not netem: not in this kernel')
@@ -135,7 +135,7 @@ describe('benchmarks: report', () => {
   })
 
   it('keeps every sample and what they depend on', () => {
-    const report = connectReport([link()], { rivals, seed: 1, runs: 4, warmUps: 1 }, [])
+    const report = connectReport([link()], { command: 'npm run benchmark', rivals, seed: 1, runs: 4, warmUps: 1 }, [])
 
     expect(report).to.include({ benchmark: 'connect', seed: 1, node: process.version })
     expect(report.rivals[1]).to.deep.equal({ name: 'official', title: 'the official stack', versions: { official: '1.0.0' } })

@@ -5,66 +5,10 @@ import { doubts, explain } from '../../../../benchmarks/nagle/explain.ts'
 import { findings, typicalRun } from '../../../../benchmarks/nagle/findings.ts'
 import { nagleMarkdown } from '../../../../benchmarks/nagle/markdown.ts'
 import { nagleText } from '../../../../benchmarks/nagle/text.ts'
-import { environment } from '../../../../benchmarks/report/environment.ts'
 import { renderSvg } from '../../../../benchmarks/report/svg.ts'
-import type { NagleRun } from '../../../../benchmarks/nagle/measure.ts'
-import type { NagleReport } from '../../../../benchmarks/nagle/report.ts'
-import type { NagleLink } from '../../../../benchmarks/nagle/run-nagle.ts'
+import { nagleLink, nagleReport } from '../fixtures/nagle-report.ts'
 
-const ROUND_TRIP = 100
-
-/**
- * A connection as the theory has it
- */
-function madeUp (id: string, run: number, sizes: number[], sent: number[]): NagleRun {
-  const segments = sizes.flatMap((bytes, index) => [
-    { from: 'sender' as const, sent: sent[index], received: sent[index] + 50, bytes, retransmission: false },
-    { from: 'receiver' as const, sent: sent[index] + 50, received: sent[index] + 100, bytes: 0, retransmission: false }
-  ])
-
-  return {
-    case: id,
-    run,
-    writes: Array.from({ length: 10 }, (_, index) => index * 5),
-    arrivals: sizes.flatMap((bytes, index) => Array.from({ length: bytes }, () => sent[index] + 50)),
-    segments
-  }
-}
-
-function madeUpRuns (run: number): NagleRun[] {
-  const ones = Array.from({ length: 10 }, () => 1)
-  const spaced = ones.map((_, index) => index * 5 + run)
-
-  return CASES.map(({ id, stack, noDelay, pace }) => {
-    if (pace === 'tick') {
-      return stack === 'ours' ? madeUp(id, run, [10], [0]) : madeUp(id, run, ones, ones.map(() => 0))
-    }
-
-    return noDelay || stack === 'official' ? madeUp(id, run, ones, spaced) : madeUp(id, run, [1, 9], [run, ROUND_TRIP + run])
-  })
-}
-
-function madeUpLink (runs: number): NagleLink {
-  return {
-    kind: 'relay',
-    title: 'a link that is made up',
-    shape: { delay: ROUND_TRIP / 2 },
-    roundTrip: ROUND_TRIP,
-    passedOver: [],
-    runs: Array.from({ length: runs }, (_, index) => madeUpRuns(index)).flat()
-  }
-}
-
-const report: NagleReport = {
-  benchmark: 'nagle',
-  ...environment(),
-  versions: { '@libp2p/tcp': '11.0.28' },
-  messages: 10,
-  spacing: 5,
-  seed: 1,
-  cases: CASES,
-  links: [madeUpLink(5)]
-}
+const report = nagleReport
 const [link] = report.links
 
 describe('benchmarks: Nagle report', () => {
@@ -99,7 +43,7 @@ describe('benchmarks: Nagle report', () => {
 
     expect(doubted).to.include('net-nagle was cut into segments of 1 + 9 in 4 of 5 runs, the others differ.')
     expect(doubted).to.include('net-nagle had 1 retransmission, which the segments leave out.')
-    expect(doubts(madeUpLink(1), CASES)).to.include('net-nodelay (last byte) has 1 sample: its spread says little.')
+    expect(doubts(nagleLink(1), CASES)).to.include('net-nodelay (last byte) has 1 sample: its spread says little.')
   })
 
   it('draws the run in the middle', () => {

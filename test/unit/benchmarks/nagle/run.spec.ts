@@ -3,7 +3,6 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { findings } from '../../../../benchmarks/nagle/findings.ts'
@@ -12,23 +11,13 @@ import { scriptPath } from '../../../../benchmarks/script-path.ts'
 import type { NagleReport } from '../../../../benchmarks/nagle/report.ts'
 import type { ChildProcess } from 'node:child_process'
 
-const MAIN = scriptPath(import.meta.url, '../../../../benchmarks/nagle/main')
+const CLI = scriptPath(import.meta.url, '../../../../benchmarks/cli')
 const NOBODY = 65_534
 
 const canMeasure = missing().length === 0 && existsSync('/dev/net/tun') && spawnSync('socat', ['-V']).error == null
 
 function start (directory: string, ...args: string[]): ChildProcess {
-  return spawn(process.execPath, [MAIN, '--out', directory, '--round-trips', '60', ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
-}
-
-function namespacesOf (keeper: string): string[] {
-  return existsSync('/run/netns') ? readdirSync('/run/netns').filter(name => name.includes(keeper)) : []
-}
-
-function keeperOf (parent: number): string {
-  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ')
-
-  return children.find(pid => commandLine(pid).includes('keeper')) ?? ''
+  return spawn(process.execPath, [CLI, 'nagle', '--out', directory, '--round-trips', '60', ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
 }
 
 function processesWith (text: string): string[] {
@@ -61,7 +50,7 @@ describe('benchmarks: Nagle run', () => {
     }
 
     // the files need not be readable to another user
-    const { status, stdout } = spawnSync(process.execPath, ['--import', `data:text/javascript,process.getuid = () => ${NOBODY}`, MAIN, '--out', directory], { encoding: 'utf8' })
+    const { status, stdout } = spawnSync(process.execPath, ['--import', `data:text/javascript,process.getuid = () => ${NOBODY}`, CLI, 'nagle', '--out', directory], { encoding: 'utf8' })
 
     expect(stdout).to.include('- root, for network namespaces and captures')
     expect(stdout).to.include('Nothing was measured.')
@@ -98,37 +87,5 @@ describe('benchmarks: Nagle run', () => {
       expect(readdirSync(directory).toSorted()).to.deep.equal(['nagle.json', 'nagle.md', 'nagle.svg'])
       expect(processesWith(directory)).to.be.empty()
     })
-
-    it('leaves nothing behind after Ctrl-C midway', async () => {
-      await killMidway('SIGINT')
-    })
-
-    it('leaves nothing behind after SIGKILL midway', async () => {
-      await killMidway('SIGKILL')
-    })
-
-    async function killMidway (signal: NodeJS.Signals): Promise<void> {
-      const child = start(directory, '--runs', '50')
-      let keeper = ''
-
-      for await (const chunk of child.stderr ?? []) {
-        if (/run \d+ of 50/.test(String(chunk))) {
-          keeper = keeperOf(child.pid ?? NaN)
-          break
-        }
-      }
-
-      expect(namespacesOf(keeper)).to.have.lengthOf(2)
-      child.kill(signal)
-      await pEvent(child, 'exit')
-
-      while (commandLine(keeper) !== '') {
-        await wait(20)
-      }
-
-      expect(namespacesOf(keeper)).to.be.empty()
-      expect(processesWith(`fasttcp${keeper}`)).to.be.empty()
-      expect(readdirSync(directory)).to.be.empty()
-    }
   })
 })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { barChart } from '../../../../benchmarks/report/bar-chart.ts'
+import { compare } from '../../../../benchmarks/report/comparison.ts'
 import { environment } from '../../../../benchmarks/report/environment.ts'
 import { markdownTable, provenance } from '../../../../benchmarks/report/markdown.ts'
 import { noiseWarnings } from '../../../../benchmarks/report/noise.ts'
@@ -54,9 +55,25 @@ describe('benchmarks: noise', () => {
   })
 })
 
+describe('benchmarks: comparison', () => {
+  it('compares round by round', () => {
+    // the machine was slow in the second round
+    expect(compare([10, 100, 11], [20, 200, 20])).to.include({ ratio: 0.5, noisy: false })
+  })
+
+  it('tells noise from a difference', () => {
+    expect(compare([10, 21, 10], [11, 20, 12])?.noisy).to.be.true()
+  })
+
+  it('has nothing to say without samples', () => {
+    expect(compare([1], [])).to.be.undefined()
+    expect(compare([1], [0])).to.be.undefined()
+  })
+})
+
 describe('benchmarks: Markdown', () => {
   it('aligns columns and keeps a pipe in its cell', () => {
-    expect(markdownTable([{ title: 'stack', align: 'left' }, { title: 'ms' }], [['a|b', '1.5']])).to.equal([
+    expect(markdownTable({ columns: [{ title: 'stack', align: 'left' }, { title: 'ms' }], rows: [['a|b', '1.5']] })).to.equal([
       '| stack | ms |',
       '| :-- | --: |',
       '| a\\|b | 1.5 |'
@@ -64,9 +81,9 @@ describe('benchmarks: Markdown', () => {
   })
 
   it('says where figures are from', () => {
-    const text = provenance({ ...environment(), command: 'npm run benchmark', date: '2026-11-21T01:02:03.000Z', cores: 1 }, { libp2p: '3.3.11' })
+    const text = provenance({ ...environment('npm run benchmark'), commit: 'abc1234', date: '2026-11-21T01:02:03.000Z', cores: 1 }, { libp2p: '3.3.11' })
 
-    expect(text).to.include('`npm run benchmark` on 2026-11-21')
+    expect(text).to.include('`npm run benchmark` on 2026-11-21 at abc1234: ')
     expect(text).to.include('1 core,')
     expect(text).to.include(process.version)
     expect(text).to.include('libp2p 3.3.11.')
@@ -86,7 +103,7 @@ describe('benchmarks: results', () => {
 
   it('writes samples, a page and charts', async () => {
     const chart = barChart({ title: 'One', axis: 'ms', panels: [{ title: '', rows: [{ name: 'a', value: summarise([1]), label: '1' }] }] })
-    const files = await writeResults('one', { json: { samples: [1, 2] }, markdown: '# One\n\n\n', charts: { one: chart, 'one-more': chart } }, path.join(directory, 'new'))
+    const files = await writeResults({ name: 'one', json: { samples: [1, 2] }, markdown: '# One\n\n\n', charts: { one: chart, 'one-more': chart } }, path.join(directory, 'new'))
 
     expect(files.map(file => path.basename(file))).to.deep.equal(['one.json', 'one.md', 'one.svg', 'one-more.svg'])
     expect(JSON.parse(await readFile(files[0], 'utf8'))).to.deep.equal({ samples: [1, 2] })

@@ -1,4 +1,3 @@
-/* eslint-disable no-console */
 import { openLink } from '../link/open-link.ts'
 import { withCleanUp } from '../run/interrupt.ts'
 import { progress } from '../run/progress.ts'
@@ -7,12 +6,16 @@ import { CASES } from './cases.ts'
 import { measure } from './measure.ts'
 import { nagleReport } from './report.ts'
 import { missing } from './requirements.ts'
-import { saveNagle } from './save.ts'
-import { nagleText } from './text.ts'
 import type { NagleRun } from './measure.ts'
+import type { NagleReport } from './report.ts'
 import type { Link } from '../link/link.ts'
 
 export interface NagleOptions {
+  /**
+   * What to type to do this again.
+   */
+  command: string
+
   /**
    * Round trips of the links, in milliseconds.
    */
@@ -29,11 +32,6 @@ export interface NagleOptions {
    * For the order of the cases.
    */
   seed: number
-
-  /**
-   * Where the results go.
-   */
-  directory: string
 }
 
 export interface NagleLink extends Pick<Link, 'kind' | 'title' | 'shape' | 'roundTrip' | 'passedOver'> {
@@ -47,15 +45,15 @@ export interface NagleLink extends Pick<Link, 'kind' | 'title' | 'shape' | 'roun
 const LINK_KINDS = ['relay', 'netem'] as const
 
 /**
- * Shows Nagle's algorithm at work and what TCP_NODELAY changes. Says what is
- * missing, and does nothing, where the machine cannot.
+ * Shows Nagle's algorithm at work and what TCP_NODELAY changes.
+ *
+ * @returns what this machine lacks where it cannot
  */
-export async function runNagle (options: NagleOptions): Promise<void> {
+export async function runNagle (options: NagleOptions): Promise<NagleReport | string> {
   const lacking = missing()
 
   if (lacking.length > 0) {
-    console.log(`Nagle's algorithm is at work between two kernels: a proxy cannot show it. This needs\n${lacking.map(need => `- ${need}`).join('\n')}\nNothing was measured.`)
-    return
+    return `Nagle's algorithm is at work between two kernels: a proxy cannot show it. This needs\n${bullets(lacking)}`
   }
 
   const shown = progress(options.roundTrips.length * (1 + CASES.length * options.runs))
@@ -66,8 +64,8 @@ export async function runNagle (options: NagleOptions): Promise<void> {
       shown.step(`opening a link with a round trip of ${roundTrip} ms and measuring it`)
       const link = await openKernelLink(roundTrip / 2)
 
-      if (link == null) {
-        return
+      if (typeof link === 'string') {
+        return link
       }
 
       links.push(await withCleanUp(async () => link.close(), async () => measureOver(link, options, message => { shown.step(message) })))
@@ -76,10 +74,7 @@ export async function runNagle (options: NagleOptions): Promise<void> {
     shown.stop()
   }
 
-  const report = nagleReport(links, options)
-  const files = await saveNagle(report, options.directory)
-
-  console.log(`\n${nagleText(report)}\n\nWritten: ${files.join(', ')}`)
+  return nagleReport(links, options)
 }
 
 async function measureOver (link: Link, { runs, messages, spacing, seed }: NagleOptions, onStep: (message: string) => void): Promise<NagleLink> {
@@ -90,9 +85,9 @@ async function measureOver (link: Link, { runs, messages, spacing, seed }: Nagle
 }
 
 /**
- * Undefined, and said why, where neither kind works.
+ * @returns why, where neither kind works
  */
-async function openKernelLink (delay: number): Promise<Link | undefined> {
+async function openKernelLink (delay: number): Promise<Link | string> {
   const reasons: string[] = []
 
   for (const kind of LINK_KINDS) {
@@ -103,7 +98,9 @@ async function openKernelLink (delay: number): Promise<Link | undefined> {
     }
   }
 
-  console.log(`This machine can make neither kind of link with the kernel's TCP at both ends:\n${reasons.map(reason => `- ${reason}`).join('\n')}\nNothing was measured.`)
+  return `This machine can make neither kind of link with the kernel's TCP at both ends:\n${bullets(reasons)}`
+}
 
-  return undefined
+function bullets (lines: string[]): string {
+  return lines.map(line => `- ${line}`).join('\n')
 }

@@ -1,0 +1,49 @@
+import { InvalidArgumentError } from 'commander'
+
+/**
+ * Readers of what is typed behind an option. They throw an InvalidArgumentError
+ * that says what is wanted.
+ */
+
+export function numberFrom (least: number): (value: string) => number {
+  return value => {
+    const number = Number(value)
+
+    if (value.trim() === '' || !Number.isFinite(number) || number < least) {
+      throw new InvalidArgumentError(`It must be a number from ${least} on.`)
+    }
+
+    return number
+  }
+}
+
+export function wholeFrom (least: number): (value: string) => number {
+  return value => {
+    const number = numberFrom(least)(value)
+
+    if (!Number.isSafeInteger(number)) {
+      throw new InvalidArgumentError('It must be a whole number.')
+    }
+
+    return number
+  }
+}
+
+export function oneOf <T extends string> (choices: readonly T[]): (value: string) => T {
+  return value => {
+    const choice = choices.find(choice => choice === value)
+
+    if (choice == null) {
+      throw new InvalidArgumentError(`There are ${choices.join(', ')}.`)
+    }
+
+    return choice
+  }
+}
+
+/**
+ * Several with commas between them.
+ */
+export function listOf <T> (one: (value: string) => T): (value: string) => T[] {
+  return value => value.split(',').map(item => one(item.trim()))
+}

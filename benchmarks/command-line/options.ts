@@ -1,0 +1,27 @@
+import path from 'node:path'
+import { Option } from 'commander'
+import { RESULTS } from '../report/results-directory.ts'
+import { wholeFrom } from './arguments.ts'
+
+/**
+ * What git does not keep
+ */
+const LOCAL = path.join(RESULTS, 'local')
+
+/**
+ * `out`: the directory for the results.
+ */
+export function outOption (): Option {
+  return new Option('--out [directory]', 'where JSON, Markdown and charts go; without a directory those in benchmarks/results are replaced')
+    .preset(RESULTS)
+    .default(LOCAL, 'benchmarks/results/local')
+}
+
+/**
+ * `seed`, a number.
+ */
+export function seedOption (): Option {
+  return new Option('--seed <n>', 'for the order of the runs')
+    .argParser(wholeFrom(0))
+    .default(Math.floor(Math.random() * 1e6), 'a new one each time')
+}

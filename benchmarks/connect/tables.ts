@@ -1,0 +1,93 @@
+import { ms, times, trips } from '../report/numbers.ts'
+import { REFERENCE } from './summary.ts'
+import type { LinkRuns } from './run.ts'
+import type { RivalSummary } from './summary.ts'
+import type { Table } from '../report/table.ts'
+import type { Rival } from '../rivals/rival.ts'
+
+/**
+ * What the runs come to, in milliseconds, a line per stack.
+ */
+export function summaryTable (summaries: RivalSummary[]): Table {
+  return {
+    columns: [
+      { title: 'stack', align: 'left' },
+      { title: '', align: 'left' },
+      { title: 'TCP' },
+      { title: 'handshake' },
+      { title: 'stream' },
+      { title: 'byte' },
+      { title: 'total' },
+      { title: 'average' },
+      { title: 'p10-p90' },
+      { title: 'round trips' },
+      { title: `to ${REFERENCE}` },
+      { title: 'close' },
+      { title: 'runs' }
+    ],
+    rows: summaries.map(summary => [
+      summary.rival,
+      summary.title,
+      ms(summary.connect.median),
+      ms(summary.handshake.median),
+      ms(summary.stream.median),
+      ms(summary.firstByte.median),
+      ms(summary.total.median),
+      ms(summary.total.average),
+      spread(summary),
+      trips(summary.roundTrips),
+      ratio(summary),
+      ms(summary.close.median),
+      String(summary.total.count)
+    ])
+  }
+}
+
+/**
+ * The columns that answer how long until the first byte.
+ */
+export function firstByteTable (summaries: RivalSummary[]): Table {
+  return {
+    columns: [
+      { title: 'stack', align: 'left' },
+      { title: 'round trips' },
+      { title: 'ms' },
+      { title: 'p10-p90' },
+      { title: `to ${REFERENCE}` }
+    ],
+    rows: summaries.map(summary => [
+      summary.title,
+      trips(summary.roundTrips),
+      ms(summary.total.median),
+      spread(summary),
+      ratio(summary)
+    ])
+  }
+}
+
+/**
+ * Every run in the order of their numbers, a column per stack.
+ */
+export function runTable (link: LinkRuns, rivals: Array<Pick<Rival, 'name'>>): Table {
+  const numbers = [...new Set(link.runs.map(({ run }) => run))].filter(run => run > 0)
+
+  return {
+    columns: [{ title: 'run' }, ...rivals.map(({ name }) => ({ title: name }))],
+    rows: numbers.map(number => [
+      String(number),
+      ...rivals.map(({ name }) => {
+        const sample = link.runs.find(({ rival, run }) => rival === name && run === number)?.sample
+
+        return sample == null ? 'failed' : [sample.connect, sample.security + sample.muxer, sample.total].map(ms).join(' / ')
+      })
+    ])
+  }
+}
+
+function spread ({ total }: RivalSummary): string {
+  return total.count === 0 ? '-' : `${ms(total.p10)}-${ms(total.p90)}`
+}
+
+function ratio ({ ratio, noisy }: RivalSummary): string {
+  return `${noisy ? '~' : ''}${times(ratio)}`
+}

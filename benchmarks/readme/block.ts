@@ -1,0 +1,129 @@
+import { summariseLink } from '../connect/summary.ts'
+import { firstByteTable } from '../connect/tables.ts'
+import { explain } from '../nagle/explain.ts'
+import { markdownTable, provenance } from '../report/markdown.ts'
+import { ms } from '../report/numbers.ts'
+import { LEGEND as SCALE_LEGEND, levelsOf as scaleLevels, quantityTable } from '../scale/tables.ts'
+import { levelsOf as throughputLevels } from '../throughput/comparisons.ts'
+import { ratioTable } from '../throughput/tables.ts'
+import type { ConnectReport } from '../connect/report.ts'
+import type { NagleReport } from '../nagle/report.ts'
+import type { ScaleReport } from '../scale/report.ts'
+import type { ThroughputReport } from '../throughput/report.ts'
+
+/**
+ * What is known; a suite that was never run has no section.
+ */
+export interface Reports {
+  connect?: ConnectReport
+  nagle?: NagleReport
+  throughput?: ThroughputReport
+  scale?: ScaleReport
+}
+
+/**
+ * As seen from README
+ */
+const DIRECTORY = 'benchmarks/results'
+
+const START = '<!-- benchmarks:start -->'
+const END = '<!-- benchmarks:end -->'
+
+const NOISE = '~: the difference may be noise.'
+
+/**
+ * The figures of README, each with what made it.
+ */
+export function readmeBlock ({ connect, nagle, throughput, scale }: Reports): string {
+  return [
+    '## Benchmarks',
+    `Written by \`npm run benchmark:all\` from the JSON files in [${DIRECTORY}](${DIRECTORY}), which hold every sample. Ratios compare what was measured in the same run.`,
+    ...(connect == null ? [] : connectSection(connect)),
+    ...(nagle == null ? [] : nagleSection(nagle)),
+    ...(throughput == null ? [] : throughputSection(throughput)),
+    ...(scale == null ? [] : scaleSection(scale))
+  ].join('\n\n')
+}
+
+/**
+ * Puts a block between the markers of a page.
+ *
+ * @throws {Error} if the page lacks them
+ */
+export function replaceBlock (page: string, block: string): string {
+  const start = page.indexOf(START)
+  const end = page.indexOf(END)
+
+  if (start === -1 || end < start) {
+    throw new Error(`The page has no lines ${START} and ${END}`)
+  }
+
+  return `${page.slice(0, start)}${START}\n\n${block}\n\n${page.slice(end)}`
+}
+
+function connectSection (report: ConnectReport): string[] {
+  const link = report.links.reduce((longest, link) => link.roundTrip > longest.roundTrip ? link : longest)
+  const summaries = summariseLink(link, report.rivals).filter(({ total }) => total.count > 0)
+
+  return [
+    '### Until the first byte is echoed',
+    `Over a round trip of ${ms(link.roundTrip)} ms (${link.title}), medians of ${summaries[0]?.total.count ?? 0} new connections each. ${NOISE}`,
+    markdownTable(firstByteTable(summaries)),
+    chart('connect', 'Where the time to the first byte goes, for each stack'),
+    source('connect', report, versionsOf(report.rivals))
+  ]
+}
+
+function nagleSection (report: NagleReport): string[] {
+  const [link] = report.links
+  const [effect, ...others] = explain(link, report)
+  const notTheCause = others.filter(sentence => sentence.includes('#3029'))
+
+  return [
+    '### Nagle\'s algorithm',
+    [`${report.messages} one-byte writes, ${report.spacing} ms apart, over a round trip of ${ms(link.roundTrip)} ms.`, effect, ...notTheCause].join(' '),
+    chart('nagle', 'Segments on the wire with Nagle\'s algorithm and without'),
+    source('nagle', report, report.versions)
+  ]
+}
+
+function throughputSection (report: ThroughputReport): string[] {
+  return [
+    '### Throughput',
+    `Time per operation over loopback, as a multiple (below 1 is faster): medians of ${report.rounds} rounds with their 10th to 90th percentile. ${NOISE} The rows and the ratios of tcp-conn are those of a published report on that Go package.`,
+    ...throughputLevels(report).flatMap(level => [
+      level === 'connection' ? 'A connection alone, against raw `net`:' : 'A stream through Noise and yamux, against the official transport:',
+      markdownTable(ratioTable(report, level)),
+      chart(`throughput-${level}`, `Time per operation as a multiple, ${level} level`)
+    ]),
+    source('throughput', report, versionsOf(report.rivals))
+  ]
+}
+
+function scaleSection (report: ScaleReport): string[] {
+  return [
+    '### Many connections',
+    `What a connection costs both ends together, ${report.rounds === 1 ? 'in one round' : `medians of ${report.rounds} rounds`}. ${SCALE_LEGEND.at(-1)}`,
+    ...scaleLevels(report).flatMap(level => [
+      level === 'connection' ? 'Connections alone:' : 'Connections with Noise and yamux:',
+      markdownTable(quantityTable(report, level)),
+      chart(`scale-${level}`, `Costs over the number of connections, ${level} level`)
+    ]),
+    source('scale', report, versionsOf(report.rivals))
+  ]
+}
+
+/**
+ * Of what every ratio compares; pages have those of all.
+ */
+function versionsOf (rivals: Array<{ name: string, versions: Record<string, string> }>): Record<string, string> {
+  return Object.assign({}, ...rivals.filter(({ name }) => name === 'official' || name === 'ours').map(({ versions }) => versions))
+}
+
+function chart (name: string, text: string): string {
+  return `![${text}](${DIRECTORY}/${name}.svg)`
+}
+
+function source (name: string, ...of: Parameters<typeof provenance>): string {
+  return `${provenance(...of).replaceAll('\n', ' ')} More in [${name}.md](${DIRECTORY}/${name}.md).`
+}

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Reports } from './block.ts'
+
+/**
+ * The reports that a directory of results holds.
+ */
+export async function readReports (directory: string): Promise<Reports> {
+  const [connect, nagle, throughput, scale] = await Promise.all(['connect', 'nagle', 'throughput', 'scale'].map(async name => readReport(path.join(directory, `${name}.json`))))
+
+  return { connect, nagle, throughput, scale }
+}
+
+/**
+ * Undefined where there is none.
+ */
+async function readReport (file: string): Promise<any> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'))
+  } catch (err: any) {
+    if (err.code !== 'ENOENT') {
+      throw err
+    }
+  }
+}

@@ -1,3 +1,0 @@
-import { scaleCommand } from './command.ts'
-
-await scaleCommand.parseAsync()

@@ -1,0 +1,100 @@
+import { short } from '../report/numbers.ts'
+import { samplesOf } from '../series.ts'
+import { median } from '../statistics.ts'
+import { QUANTITIES, countsAt, summaryOf } from './quantities.ts'
+import type { ScaleReport } from './report.ts'
+import type { Table } from '../report/table.ts'
+
+const KiB = 1_024
+
+/**
+ * Metrics of both ends stand in one cell, the dialler's first.
+ */
+const COLUMNS: Array<{ title: string, metrics: string[], divisor?: number }> = [
+  { title: 'dials/s', metrics: ['dial rate'] },
+  { title: 'dial ms p50/p99', metrics: ['dial p50', 'dial p99'] },
+  { title: 'CPU us/dial', metrics: ['cpu dialler', 'cpu listener'] },
+  { title: 'heap KiB', metrics: ['heap dialler', 'heap listener'], divisor: KiB },
+  { title: 'ext KiB', metrics: ['external dialler', 'external listener'], divisor: KiB },
+  { title: 'RSS KiB', metrics: ['rss dialler', 'rss listener'], divisor: KiB },
+  { title: 'loop ms p50', metrics: ['loop delay p50 dialler', 'loop delay p50 listener'] },
+  { title: 'loop ms p99', metrics: ['loop delay p99 dialler', 'loop delay p99 listener'] },
+  { title: 'close us each', metrics: ['close time each'] },
+  { title: 'dropped', metrics: ['dropped'] }
+]
+
+/**
+ * What grows if the cost of one connection depends on how many there are
+ */
+const GROWING = ['cpu', 'close time each', 'heap dialler', 'heap listener']
+
+export const LEGEND = [
+  'Two numbers in a cell are of the dialler and of the listener.',
+  'Memory is what one idle connection adds to an end after garbage collection; of few connections it is mostly noise.'
+]
+
+/**
+ * All costs at one level, a line for each number of connections and rival.
+ */
+export function costTable (report: ScaleReport, level: string): Table {
+  return {
+    columns: [{ title: 'connections' }, { title: 'rival', align: 'left' }, ...COLUMNS.map(({ title }) => ({ title }))],
+    rows: lines(report, level).map(({ count, rival }) => [
+      count.toLocaleString('en'),
+      rival,
+      ...COLUMNS.map(({ metrics, divisor = 1 }) => metrics.map(metric => short(middle(report, level, count, rival, metric) / divisor)).join(' / '))
+    ])
+  }
+}
+
+/**
+ * The quantities that the chart draws, of both ends together.
+ */
+export function quantityTable (report: ScaleReport, level: string): Table {
+  return {
+    columns: [{ title: 'connections' }, { title: 'rival', align: 'left' }, ...QUANTITIES.map(({ title, unit }) => ({ title: `${title}, ${unit}` }))],
+    rows: lines(report, level).map(({ count, rival }) => [
+      count.toLocaleString('en'),
+      rival,
+      ...QUANTITIES.map(quantity => short(summaryOf(report, quantity, { row: `${count}`, level, rival })?.median ?? NaN))
+    ])
+  }
+}
+
+/**
+ * What a connection costs among many, as a multiple of what it costs among few.
+ */
+export function growthTable (report: ScaleReport, level: string): Table {
+  const counts = countsAt(report, level)
+
+  return {
+    columns: [{ title: 'rival', align: 'left' }, ...GROWING.map(metric => ({ title: `${metric} ${counts.join(' : ')}` }))],
+    rows: rivalsAt(report, level).map(rival => [
+      rival,
+      ...GROWING.map(metric => {
+        const values = counts.map(count => middle(report, level, count, rival, metric))
+
+        return values.map(value => short(value / values[0])).join(' : ')
+      })
+    ])
+  }
+}
+
+function rivalsAt (report: ScaleReport, level: string): string[] {
+  return report.rivals.filter(rival => rival.level === level).map(({ name }) => name)
+}
+
+/**
+ * The levels that were measured, in the order in which tables list them.
+ */
+export function levelsOf (report: ScaleReport): string[] {
+  return [...new Set(report.rivals.map(({ level }) => level))].filter(level => countsAt(report, level).length > 0)
+}
+
+function lines (report: ScaleReport, level: string): Array<{ count: number, rival: string }> {
+  return countsAt(report, level).flatMap(count => rivalsAt(report, level).map(rival => ({ count, rival })))
+}
+
+function middle (report: ScaleReport, level: string, count: number, rival: string, metric: string): number {
+  return median(samplesOf(report.samples, { row: `${count}`, level, rival, metric }))
+}

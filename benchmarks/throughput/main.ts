@@ -1,3 +1,0 @@
-import { throughputCommand } from './command.ts'
-
-await throughputCommand.parseAsync()

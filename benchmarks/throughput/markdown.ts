@@ -1,0 +1,47 @@
+import { markdownTable, provenance, versionsList } from '../report/markdown.ts'
+import { levelsOf } from './comparisons.ts'
+import { LEGEND, detailTable, footnotes, ratioTable } from './tables.ts'
+import type { ReportedRow, ThroughputReport } from './report.ts'
+
+/**
+ * The report as a page beside its charts and its JSON.
+ */
+export function throughputMarkdown (report: ThroughputReport): string {
+  const { rounds, target, seed, freshProcesses } = report
+
+  return [
+    '# Throughput',
+    provenance(report),
+    [
+      `Both ends on one machine over loopback, each in a process of its own; ${rounds} rounds of about ${target} ms each, ${freshProcesses ? 'new processes for every round' : 'all in the same processes'}, rivals in random order (seed ${seed}).`,
+      'Every sample is in [throughput.json](throughput.json).'
+    ].join(' '),
+    list([...LEGEND, ...report.notes]),
+    ...levelsOf(report).flatMap(level => levelMarkdown(report, level)),
+    '## What was measured',
+    versionsList(report.rivals.map(({ level, title, versions }) => ({ title: `${title} (${level})`, versions })))
+  ].join('\n\n')
+}
+
+function levelMarkdown (report: ThroughputReport, level: string): string[] {
+  return [
+    `## ${level[0].toUpperCase()}${level.slice(1)} level`,
+    `![Bars of the time per operation as a multiple, for each row](throughput-${level}.svg)`,
+    markdownTable(ratioTable(report, level)),
+    ...report.rows.flatMap(row => rowMarkdown(report, row, level))
+  ]
+}
+
+function rowMarkdown (report: ThroughputReport, row: ReportedRow, level: string): string[] {
+  const notes = footnotes(row, level)
+
+  return [
+    `### ${row.title}`,
+    markdownTable(detailTable(report, row, level)),
+    ...(notes.length === 0 ? [] : [notes.join(' ')])
+  ]
+}
+
+function list (items: string[]): string {
+  return items.map(item => `- ${item}`).join('\n')
+}

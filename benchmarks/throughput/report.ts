@@ -1,0 +1,30 @@
+import type { SeriesReport } from '../series.ts'
+import type { Row } from './rows/row.ts'
+
+/**
+ * All that is known of a throughput benchmark, as its JSON file holds it
+ */
+export interface ThroughputReport extends SeriesReport {
+  benchmark: 'throughput'
+
+  /**
+   * How long a round was to take, in ms.
+   */
+  target: number
+  freshProcesses: boolean
+  rows: ReportedRow[]
+
+  /**
+   * How many a round had, by row and level.
+   */
+  operations: Record<string, number>
+}
+
+/**
+ * What a reader needs to know of a row
+ */
+export type ReportedRow = Pick<Row, 'name' | 'title' | 'bytes' | 'batch' | 'keepsConnection' | 'published'>
+
+export function describeRow ({ name, title, bytes, batch, keepsConnection, published }: Row): ReportedRow {
+  return { name, title, bytes, batch, keepsConnection, published }
+}

@@ -1,0 +1,50 @@
+import { expect } from 'aegir/chai'
+import { renderSvg } from '../../../../benchmarks/report/svg.ts'
+import { scaleChart } from '../../../../benchmarks/scale/chart.ts'
+import { scaleMarkdown } from '../../../../benchmarks/scale/markdown.ts'
+import { QUANTITIES, summaryOf } from '../../../../benchmarks/scale/quantities.ts'
+import { quantityTable } from '../../../../benchmarks/scale/tables.ts'
+import { scaleText } from '../../../../benchmarks/scale/text.ts'
+import { scaleReport } from '../fixtures/series-reports.ts'
+
+const report = scaleReport()
+
+describe('benchmarks: scale report', () => {
+  it('shows how costs grow', () => {
+    expect(scaleText(report)).to.match(/^ours +1\.00 : 2\.00 /m)
+  })
+
+  it('joins both ends round by round', () => {
+    const of = { row: '10', level: 'connection', rival: 'ours' }
+    const medians = Object.fromEntries(QUANTITIES.map(quantity => [quantity.title, summaryOf(report, quantity, of)?.median]))
+
+    expect(medians).to.deep.equal({ 'dial rate': 10_000, CPU: 102, heap: 3, RSS: -4, 'event-loop delay': 3, 'close time': 31 })
+  })
+
+  it('lists a line for each number of connections and rival', () => {
+    const { rows } = quantityTable(report, 'connection')
+
+    expect(rows.map(([count, rival]) => `${count} ${rival}`)).to.deep.equal(['10 net', '10 official', '10 ours', '1,000 net', '1,000 official', '1,000 ours'])
+    expect(rows[2]).to.deep.equal(['10', 'ours', '10,000', '102', '3.00', '-4.00', '3.00', '31.0'])
+  })
+
+  it('draws each cost, but for one that is nowhere above zero', async () => {
+    const svg = await renderSvg(scaleChart(report, 'connection'))
+
+    for (const text of ['dial rate', 'CPU', 'heap', 'event-loop delay', 'close time', 'ours', '1,000']) {
+      expect(svg).to.include(`>${text}<`)
+    }
+
+    expect(svg).to.not.include('>RSS<')
+    expect(svg).to.not.match(/NaN|undefined|Infinity/)
+  })
+
+  it('writes a page with a chart for each level', () => {
+    const page = scaleMarkdown(report)
+
+    expect(page).to.include('(scale-connection.svg)')
+    expect(page).to.include('(scale-stream.svg)')
+    expect(page).to.include('`npm run benchmark:scale`')
+    expect(page).to.not.match(/NaN|undefined/)
+  })
+})
