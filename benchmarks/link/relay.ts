@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import dgram from 'node:dgram'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { DelayLine } from './delay-line.ts'
 import { exec } from './exec.ts'
@@ -46,8 +46,9 @@ export async function startRelay (names: { listener: string, dialler: string }, 
     addNamespace(names.dialler)
 
     for (const end of ['listener', 'dialler'] as const) {
-      started.push(await startEnd(names[end]))
-      await appears(names[end])
+      const relayEnd = await startEnd(names[end])
+      started.push(relayEnd)
+      await isReady(relayEnd)
       // the descriptor that socat holds survives the move
       addDevice(names[end], names[end], addresses[end])
     }
@@ -74,7 +75,7 @@ async function startEnd (device: string): Promise<RelayEnd> {
     `UDP4:127.0.0.1:${socket.address().port},bind=127.0.0.1:${port}`
   ], { stdio: 'ignore' })
 
-  // when it cannot start, its device never appears
+  // when it cannot start, it is never ready
   tun.on('error', () => {})
   // packets sent before socat listens are refused
   socket.on('error', () => {})
@@ -96,10 +97,15 @@ function relay (from: RelayEnd, to: RelayEnd, shape: LinkShape): void {
   to.socket.once('close', () => { line.clear() })
 }
 
-async function appears (device: string): Promise<void> {
+/**
+ * socat opens its port when it has set up its device. The device is there
+ * earlier, but socat cannot set up what is moved to a namespace meanwhile.
+ */
+async function isReady ({ port }: RelayEnd): Promise<void> {
   const until = performance.now() + TUN_TIMEOUT
+  const local = ` 0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} `
 
-  while (!existsSync(`/sys/class/net/${device}`)) {
+  while (!readFileSync('/proc/net/udp', 'latin1').includes(local)) {
     if (performance.now() > until) {
       throw new Error(`socat made no TUN device within ${TUN_TIMEOUT} ms`)
     }
