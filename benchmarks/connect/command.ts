@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 /* eslint-disable no-console */
 import { Command, Option } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
@@ -18,6 +19,7 @@ interface ConnectFlags {
   rivals?: string[]
   seed: number
   out: string
+  json?: string
   listen?: string
   dial?: string
 }
@@ -40,6 +42,7 @@ export const connectCommand = new Command('connect')
   .option('--rivals <list>', `the stacks to time: ${rivals.map(({ name }) => name).join()} (default: all)`, listOf(oneOf(rivals.map(({ name }) => name))))
   .addOption(seedOption())
   .addOption(outOption())
+  .option('--json <file>', 'where to write every sample as well')
   .addOption(new Option('--listen [host]', 'print the multiaddr of a node and wait to be dialled').conflicts('dial').preset('0.0.0.0'))
   .option('--dial <multiaddr>', 'time dials to such a node on another machine')
   .action(async (flags: ConnectFlags, command: Command) => {
@@ -52,7 +55,7 @@ export const connectCommand = new Command('connect')
     await connect(flags, commandText(command))
   })
 
-async function connect ({ rivals: names, runs, quick, seed, delay, link, dial, out }: ConnectFlags, command: string): Promise<void> {
+async function connect ({ rivals: names, runs, quick, seed, delay, link, dial, out, json }: ConnectFlags, command: string): Promise<void> {
   const chosen = names ?? rivals.map(({ name }) => name).filter(name => dial == null || REMOTE_RIVALS.includes(name))
   const { prepared, skipped } = await prepare(chosen.map(rivalNamed))
   const options = {
@@ -82,6 +85,11 @@ async function connect ({ rivals: names, runs, quick, seed, delay, link, dial, o
   ])
   const report = connectReport(links, { ...options, command }, skipped)
   const files = await writeResults(connectResults(report), out)
+
+  if (json != null) {
+    await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`)
+    files.push(json)
+  }
 
   console.log(`\n${connectText(report)}\n\n${report.cpu}, ${report.cores} cores, ${report.kernel}, Node ${report.node}, seed ${seed}\nWritten: ${files.join(', ')}`)
 }
