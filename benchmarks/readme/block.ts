@@ -36,7 +36,6 @@ const NOISE = '~: the difference may be noise.'
  */
 export function readmeBlock ({ connect, nagle, throughput, scale }: Reports): string {
   return [
-    '## Benchmarks',
     `Written by \`npm run benchmark:all\` from the JSON files in [${DIRECTORY}](${DIRECTORY}), which hold every sample. Ratios compare what was measured in the same run.`,
     ...(connect == null ? [] : connectSection(connect)),
     ...(nagle == null ? [] : nagleSection(nagle)),

@@ -14,7 +14,8 @@ export interface Environment {
   command: string
 
   /**
-   * As `git describe` names it; undefined outside of a clone.
+   * As `git describe` names it, and whether code has changed since. Undefined
+   * outside of a clone.
    */
   commit?: string
   node: string
@@ -47,8 +48,14 @@ export function environment (command: string): Environment {
 
 function commit (): string | undefined {
   try {
-    return execFileSync('git', ['describe', '--always', '--dirty'], { cwd: packageRoot(), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+    const isClean = git('status', '--porcelain', '--', 'src', 'benchmarks', 'package-lock.json', ':(exclude)benchmarks/results') === ''
+
+    return `${git('describe', '--always')}${isClean ? '' : ', changed'}`
   } catch {
     // there need not be a git
   }
+}
+
+function git (...args: string[]): string {
+  return execFileSync('git', args, { cwd: packageRoot(), encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
 }

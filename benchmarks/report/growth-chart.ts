@@ -43,7 +43,7 @@ const HEIGHT = 190
 export function growthChart ({ title, subtitle, axis, panels: all, columns = 2 }: GrowthChart): TopLevelSpec {
   const panels = all.filter(panel => points(panel, []).length > 0)
   const names = [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))]
-  const rows = Array.from({ length: Math.ceil(panels.length / columns) }, (_, row) => panels.slice(row * columns, (row + 1) * columns))
+  const grown = [...new Set(panels.flatMap(panel => points(panel, names).map(({ x }) => x)))]
 
   return {
     title: { text: title, subtitle },
@@ -51,12 +51,12 @@ export function growthChart ({ title, subtitle, axis, panels: all, columns = 2 }
     spacing: 24,
     vconcat: [
       legend(names.map((name, index) => ({ name, colour: SERIES[index] }))),
-      ...rows.map(row => ({ spacing: 32, hconcat: row.map(panel => growthPanel(panel, axis, names)) }))
+      { columns, spacing: { row: 24, column: 32 }, concat: panels.map(panel => growthPanel(panel, axis, names, grown)) }
     ]
   } as TopLevelSpec
 }
 
-function growthPanel (panel: GrowthPanel, axis: string, names: string[]): object {
+function growthPanel (panel: GrowthPanel, axis: string, names: string[], grown: number[]): object {
   const values = points(panel, names)
   const vertical = domain(values.flatMap(({ median, p10, p90 }) => [median, p10, p90]))
 
@@ -71,8 +71,8 @@ function growthPanel (panel: GrowthPanel, axis: string, names: string[]): object
         field: 'x',
         type: 'quantitative',
         title: axis,
-        scale: { type: 'log', nice: false },
-        axis: { values: [...new Set(values.map(({ x }) => x))], format: ',', labelFlush: false, labelOverlap: true, grid: false }
+        scale: { type: 'log', domain: [Math.min(...grown), Math.max(...grown)], nice: false },
+        axis: { values: grown, format: ',', labelFlush: false, labelOverlap: true, grid: false }
       },
       color: { field: 'colour', type: 'nominal', scale: null }
     },
@@ -89,13 +89,21 @@ function growthPanel (panel: GrowthPanel, axis: string, names: string[]): object
             type: 'quantitative',
             title: null,
             scale: { type: 'log', domain: vertical, nice: false },
-            axis: { values: ticks(vertical), format: '~s', domain: false, ticks: false, labelPadding: 8 }
+            // SI would make half a millisecond 500m
+            axis: { values: ticks(vertical), labelExpr: 'format(datum.value, datum.value < 1 ? "~g" : "~s")', domain: false, ticks: false, labelPadding: 8 }
           }
         }
       }
     ]
   }
 }
+
+const MANTISSAS = [
+  { above: 500, of: [1] },
+  { above: 15, of: [1, 2, 5] },
+  { above: 4, of: [1, 1.5, 2, 3, 5, 7] },
+  { above: 0, of: [1, 1.2, 1.5, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8] }
+]
 
 /**
  * With room for the ends of the lines
@@ -105,10 +113,10 @@ function domain (values: number[]): [number, number] {
 }
 
 /**
- * Powers of ten, and twice and five times those where they are few.
+ * Powers of ten, and multiples of those where they are few.
  */
 function ticks ([least, most]: [number, number]): number[] {
-  const mantissas = most / least > 500 ? [1] : [1, 2, 5]
+  const mantissas = MANTISSAS.find(({ above }) => most / least > above)?.of ?? []
   const first = Math.floor(Math.log10(least))
   const last = Math.ceil(Math.log10(most))
 

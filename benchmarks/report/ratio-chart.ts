@@ -39,57 +39,89 @@ const BAR = 13
  * Groups of bars that start at 1. Twice as much and half as much are equally far
  * from there: ratios belong on a logarithmic axis.
  */
-export function ratioChart ({ title, subtitle, axis, series, groups }: RatioChart): TopLevelSpec {
-  const values = groups.flatMap(({ name, bars }) => bars.map(({ series: of, ratio: { median, p10, p90 } }) => ({
-    name, series: of, colour: SERIES[series.indexOf(of)], median, p10, p90, one: 1, barLane: lane(of), spreadLane: lane(of, 'spread'), end: Math.max(median, p90, 1), label: `${median.toFixed(2)}×`
-  })))
+export function ratioChart (chart: RatioChart): TopLevelSpec {
+  const { title, subtitle, series, groups } = chart
+  const panels = alike(groups)
 
   return {
     title: { text: title, subtitle },
     description: title,
-    spacing: 16,
+    spacing: 10,
     vconcat: [
       legend(series.map((name, index) => ({ name, colour: SERIES[index] }))),
-      {
-        width: WIDTH,
-        height: { step: LANE, for: 'offset' },
-        data: { values },
-        encoding: {
-          y: { field: 'name', type: 'nominal', sort: null, title: null, scale: { paddingInner: 0.28, paddingOuter: 0.1 }, axis: { domain: false, ticks: false, labelPadding: 10 } },
-          yOffset: { field: 'barLane', type: 'nominal', scale: { domain: series.flatMap(name => [lane(name), lane(name, 'spread')]) } }
-        },
-        layer: [
-          {
-            mark: { type: 'bar', height: BAR },
-            encoding: {
-              x: {
-                field: 'median',
-                type: 'quantitative',
-                title: axis,
-                scale: { type: 'log', base: 2, domain: domain(values), nice: false },
-                axis: { values: ticks(values), labelExpr: 'format(datum.value, "~g") + "×"', domain: false }
-              },
-              x2: { field: 'one' },
-              color: { field: 'colour', type: 'nominal', scale: null }
-            }
-          },
-          {
-            mark: { type: 'rule', color: TEXT, strokeWidth: 2 },
-            encoding: { x: { field: 'p10', type: 'quantitative' }, x2: { field: 'p90' }, yOffset: { field: 'spreadLane' } }
-          },
-          {
-            mark: { type: 'text', align: 'left', dx: 6, fontSize: 11, color: TEXT },
-            encoding: { x: { field: 'end', type: 'quantitative' }, text: { field: 'label' } }
-          },
-          {
-            data: { values: [{ one: 1 }] },
-            mark: { type: 'rule', color: TEXT, strokeWidth: 1.5 },
-            encoding: { x: { field: 'one', type: 'quantitative' }, y: null, yOffset: null }
-          }
-        ]
-      }
+      ...panels.map((panel, index) => ratioPanel(chart, panel, index === panels.length - 1))
     ]
   } as TopLevelSpec
+}
+
+type Group = RatioChart['groups'][number]
+
+/**
+ * Groups that follow each other and have bars of the same series make a panel: in
+ * one panel each has as much room as the largest.
+ */
+function alike (groups: Group[]): Group[][] {
+  const seriesOf = ({ bars }: Group): string => bars.map(({ series }) => series).join()
+  const panels: Group[][] = []
+
+  groups.forEach(group => {
+    const last = panels.at(-1)
+
+    if (last != null && seriesOf(last[0]) === seriesOf(group)) {
+      last.push(group)
+    } else {
+      panels.push([group])
+    }
+  })
+
+  return panels
+}
+
+function ratioPanel ({ axis, series, groups }: RatioChart, panel: Group[], isLast: boolean): object {
+  const all = groups.flatMap(({ bars }) => bars.map(({ ratio }) => ratio))
+  const values = panel.flatMap(({ name, bars }) => bars.map(({ series: of, ratio: { median, p10, p90 } }) => ({
+    name, colour: SERIES[series.indexOf(of)], median, p10, p90, one: 1, barLane: lane(of), spreadLane: lane(of, 'spread'), end: Math.max(median, p90, 1), label: `${median.toFixed(2)}×`
+  })))
+  const lanes = panel[0].bars.flatMap(({ series }) => [lane(series), lane(series, 'spread')])
+
+  return {
+    width: WIDTH,
+    height: { step: LANE, for: 'offset' },
+    data: { values },
+    encoding: {
+      y: { field: 'name', type: 'nominal', sort: null, title: null, scale: { paddingInner: 0.28, paddingOuter: 0.1 }, axis: { domain: false, ticks: false, labelPadding: 10 } },
+      yOffset: { field: 'barLane', type: 'nominal', scale: { domain: lanes } }
+    },
+    layer: [
+      {
+        mark: { type: 'bar', height: BAR },
+        encoding: {
+          x: {
+            field: 'median',
+            type: 'quantitative',
+            title: isLast ? axis : null,
+            scale: { type: 'log', base: 2, domain: domain(all), nice: false },
+            axis: { values: ticks(all), labelExpr: 'format(datum.value, "~g") + "×"', domain: false, labels: isLast, ticks: isLast }
+          },
+          x2: { field: 'one' },
+          color: { field: 'colour', type: 'nominal', scale: null }
+        }
+      },
+      {
+        mark: { type: 'rule', color: TEXT, strokeWidth: 2 },
+        encoding: { x: { field: 'p10', type: 'quantitative' }, x2: { field: 'p90' }, yOffset: { field: 'spreadLane' } }
+      },
+      {
+        mark: { type: 'text', align: 'left', dx: 6, fontSize: 11, color: TEXT },
+        encoding: { x: { field: 'end', type: 'quantitative' }, text: { field: 'label' } }
+      },
+      {
+        data: { values: [{ one: 1 }] },
+        mark: { type: 'rule', color: TEXT, strokeWidth: 1.5 },
+        encoding: { x: { field: 'one', type: 'quantitative' }, y: null, yOffset: null }
+      }
+    ]
+  }
 }
 
 function lane (series: string, of = 'bar'): string {
@@ -109,9 +141,15 @@ function domain (values: Ends[]): [number, number] {
 
 function ticks (values: Ends[]): number[] {
   const [least, most] = domain(values)
-  const powers = Array.from({ length: 41 }, (_, index) => 2 ** (index - 20))
-  // within a factor of two the powers of two are too few
-  const steps = most / least < 4 ? [0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.3, 1.4, 1.6, 1.8, 2, 2.5, 3] : powers
+  const steps = TICKS.find(({ below }) => most / least < below)?.at ?? Array.from({ length: 41 }, (_, index) => 2 ** (index - 20))
 
   return steps.filter(step => step >= least && step <= most)
 }
+
+/**
+ * Within a few powers of two those alone are too few
+ */
+const TICKS = [
+  { below: 4, at: [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5] },
+  { below: 20, at: [0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 15] }
+]

@@ -1,3 +1,4 @@
+import { NAMES } from '../contenders/names.ts'
 import { growthChart } from '../report/growth-chart.ts'
 import { QUANTITIES, countsAt, summaryOf } from './quantities.ts'
 import type { ScaleReport } from './report.ts'
@@ -14,8 +15,8 @@ export function scaleChart (report: ScaleReport, level: string): TopLevelSpec {
     panels: QUANTITIES.map(quantity => ({
       title: quantity.title,
       axis: quantity.unit,
-      series: report.rivals.filter(rival => rival.level === level).map(({ name, title }) => ({
-        name: title,
+      series: report.rivals.filter(rival => rival.level === level).map(({ name }) => ({
+        name: NAMES[name],
         points: countsAt(report, level).flatMap(count => {
           const y = summaryOf(report, quantity, { row: `${count}`, level, rival: name })
 

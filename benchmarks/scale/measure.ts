@@ -5,7 +5,7 @@ import { median } from '../statistics.ts'
 import { startWorker } from '../workers/start-worker.ts'
 import type { DialTimes } from './dial-many.ts'
 import type { ScaleTasks } from './worker.ts'
-import type { Contender } from '../contenders/contender.ts'
+import type { Contender, Level } from '../contenders/contender.ts'
 import type { Measurements } from '../throughput/timed-round.ts'
 import type { Cost } from '../workers/cost.ts'
 import type { Memory } from '../workers/memory.ts'
@@ -22,6 +22,7 @@ const HOSTS = Array.from({ length: 16 }, (_, index) => `127.0.0.${index + 1}`)
  * compiled and what both ends make once is made.
  */
 const WARM_UP = { connection: 1_000, stream: 200 }
+const IDLE_WARM_UP = 100
 
 /**
  * A few dials are over before they can be measured well: they are repeated until
@@ -45,6 +46,13 @@ const SETTLE_TIMEOUT = 60_000
  * Dials connections, lets them lie idle for `hold` ms, and closes them.
  */
 export async function measureConnections (contender: Contender, count: number, hold: number): Promise<Measurements> {
+  return [
+    ...await withEnds(contender, async (ends, addresses) => measureCosts(ends, addresses, contender.level, count)),
+    ...await withEnds(contender, async (ends, addresses) => measureIdle(ends, addresses, count, hold))
+  ]
+}
+
+async function withEnds (contender: Contender, measure: (ends: Ends, addresses: string[]) => Promise<Measurements>): Promise<Measurements> {
   const start = async (end: string): Promise<OwnWorker<ScaleTasks>> => startWorker<ScaleTasks>({
     script: scriptPath(import.meta.url, 'worker'),
     args: [contender.level, contender.name, end],
@@ -54,22 +62,28 @@ export async function measureConnections (contender: Contender, count: number, h
   const ends = { dialler, listener }
 
   try {
-    const addresses = await listener.ask('listen', HOSTS)
-
-    await openAll(ends, addresses, WARM_UP[contender.level])
-    await closeAll(ends)
-
-    const asking = await measureAsking(ends, addresses)
-    const repetitions: Measurements[] = []
-
-    while (repetitions.length * count < ENOUGH_DIALS[contender.level]) {
-      repetitions.push(await measureCosts(ends, addresses, count, asking))
-    }
-
-    return [...medians(repetitions), ...await measureIdle(ends, addresses, count, hold)]
+    return await measure(ends, await listener.ask('listen', HOSTS))
   } finally {
     await each(ends, async end => end.end())
   }
+}
+
+/**
+ * What it costs to dial and to close, without a collection of garbage: all code is
+ * slow for a while after one.
+ */
+async function measureCosts (ends: Ends, addresses: string[], level: Level, count: number): Promise<Measurements> {
+  await openAll(ends, addresses, WARM_UP[level])
+  await closeAll(ends)
+
+  const asking = await measureAsking(ends, addresses)
+  const repetitions: Measurements[] = []
+
+  while (repetitions.length * count < ENOUGH_DIALS[level]) {
+    repetitions.push(await measureOnce(ends, addresses, count, asking))
+  }
+
+  return medians(repetitions)
 }
 
 /**
@@ -90,7 +104,7 @@ function cpuTime ({ user, system }: Cost): number {
   return user + system
 }
 
-async function measureCosts (ends: Ends, addresses: string[], count: number, asking: Record<End, number>): Promise<Measurements> {
+async function measureOnce (ends: Ends, addresses: string[], count: number, asking: Record<End, number>): Promise<Measurements> {
   const { times, costs } = await openAll(ends, addresses, count)
   const closing = await closeAll(ends)
 
@@ -112,13 +126,17 @@ async function measureCosts (ends: Ends, addresses: string[], count: number, ask
 }
 
 /**
- * Apart from the costs: after a collection of garbage all code is slow for a while.
+ * What connections hold, in processes whose memory nothing larger has grown yet.
  */
 async function measureIdle (ends: Ends, addresses: string[], count: number, hold: number): Promise<Measurements> {
+  await openAll(ends, addresses, IDLE_WARM_UP)
+  await closeAll(ends)
+  // up to a second after its end a dial or a connection may be held by what ended it
+  await wait(hold)
   const before = await inUse(ends)
   await openAll(ends, addresses, count)
-  const after = await inUse(ends)
   await wait(hold)
+  const after = await inUse(ends)
   const left = await each(ends, async end => end.ask('connections'))
   await closeAll(ends)
 

@@ -1,3 +1,4 @@
+import { NAMES } from '../contenders/names.ts'
 import { short } from '../report/numbers.ts'
 import { samplesOf } from '../series.ts'
 import { median } from '../statistics.ts'
@@ -41,7 +42,7 @@ export function costTable (report: ScaleReport, level: string): Table {
     columns: [{ title: 'connections' }, { title: 'rival', align: 'left' }, ...COLUMNS.map(({ title }) => ({ title }))],
     rows: lines(report, level).map(({ count, rival }) => [
       count.toLocaleString('en'),
-      rival,
+      NAMES[rival],
       ...COLUMNS.map(({ metrics, divisor = 1 }) => metrics.map(metric => short(middle(report, level, count, rival, metric) / divisor)).join(' / '))
     ])
   }
@@ -55,7 +56,7 @@ export function quantityTable (report: ScaleReport, level: string): Table {
     columns: [{ title: 'connections' }, { title: 'rival', align: 'left' }, ...QUANTITIES.map(({ title, unit }) => ({ title: `${title}, ${unit}` }))],
     rows: lines(report, level).map(({ count, rival }) => [
       count.toLocaleString('en'),
-      rival,
+      NAMES[rival],
       ...QUANTITIES.map(quantity => short(summaryOf(report, quantity, { row: `${count}`, level, rival })?.median ?? NaN))
     ])
   }
@@ -70,7 +71,7 @@ export function growthTable (report: ScaleReport, level: string): Table {
   return {
     columns: [{ title: 'rival', align: 'left' }, ...GROWING.map(metric => ({ title: `${metric} ${counts.join(' : ')}` }))],
     rows: rivalsAt(report, level).map(rival => [
-      rival,
+      NAMES[rival],
       ...GROWING.map(metric => {
         const values = counts.map(count => middle(report, level, count, rival, metric))
 

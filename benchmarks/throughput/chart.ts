@@ -1,6 +1,6 @@
+import { NAMES } from '../contenders/names.ts'
 import { ratioChart } from '../report/ratio-chart.ts'
 import { NET, rivalsAt, timeRatio } from './comparisons.ts'
-import { NAMES } from './tables.ts'
 import type { Of } from './comparisons.ts'
 import type { ReportedRow, ThroughputReport } from './report.ts'
 import type { RatioChart } from '../report/ratio-chart.ts'

@@ -1,3 +1,4 @@
+import { NAMES } from '../contenders/names.ts'
 import { short } from '../report/numbers.ts'
 import { samplesOf } from '../series.ts'
 import { median, summarise } from '../statistics.ts'
@@ -33,16 +34,6 @@ export function ratioTable (report: ThroughputReport, level: string): Table {
       ...(published ? [row.published.overhead?.toFixed(2) ?? '-'] : [])
     ])
   }
-}
-
-/**
- * What tables and charts call the rivals
- */
-export const NAMES: Record<string, string> = {
-  net: 'raw net',
-  official: 'official',
-  transport: 'our transport',
-  ours: 'ours'
 }
 
 const COLUMNS: Array<{ title: string, metric: string }> = [

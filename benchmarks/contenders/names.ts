@@ -1,0 +1,9 @@
+/**
+ * What tables and charts call the contenders, which their versions tell more of
+ */
+export const NAMES: Record<string, string> = {
+  net: 'raw net',
+  official: 'official',
+  transport: 'our transport',
+  ours: 'ours'
+}
