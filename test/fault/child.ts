@@ -1,0 +1,89 @@
+/*
+ * Runs one scenario against one transport, in a process that it may bring down:
+ * `child.ts <suite> <scenario> <seed> <runs>`. Tells its parent of every run.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { seededRandom } from '../../benchmarks/run/random.ts'
+import { suites } from './suites.ts'
+import type { Defer } from '../fixtures/cleanup.ts'
+
+export type Message =
+  { type: 'run', error?: string, faults: number, measured: Record<string, number> } |
+  { type: 'unhealthy', what: string } |
+  { type: 'done' }
+
+const [suiteName, scenarioName, seed, runs] = process.argv.slice(2)
+const suite = (await suites()).find(({ name }) => name === suiteName)
+const scenario = suite?.scenarios.find(({ name }) => name === scenarioName)
+
+if (scenario == null) {
+  throw new Error(`There is no scenario ${suiteName}: ${scenarioName}`)
+}
+
+process.on('unhandledRejection', reason => { unhealthy(`unhandledRejection: ${String(reason)}`) })
+process.on('uncaughtException', err => { unhealthy(`uncaughtException: ${err.stack ?? err.message}`) })
+process.on('warning', warning => {
+  if (warning.name !== 'ExperimentalWarning') {
+    unhealthy(`${warning.name}: ${warning.message}`)
+  }
+})
+
+const { defer, cleanUp } = cleanups()
+const run = await scenario.prepare({ defer, random: seededRandom(Number(seed)) })
+const total = Number(runs)
+let next = 0
+
+await Promise.all(Array.from({ length: Math.min(total, scenario.concurrency ?? 1) }, async () => {
+  while (next < total) {
+    await once(next++)
+  }
+}))
+
+await cleanUp()
+// what nobody caught is told of after this turn
+await nextTurn()
+tell({ type: 'done' })
+// nothing may keep this process alive now
+process.disconnect()
+
+async function once (index: number): Promise<void> {
+  const { defer, cleanUp } = cleanups()
+  const measured: Record<string, number> = {}
+  let faults = 0
+  let error: string | undefined
+
+  try {
+    await run({
+      index,
+      defer,
+      injected: (count = 1) => { faults += count },
+      measured: (name, value) => { measured[name] = Math.max(measured[name] ?? -Infinity, value) }
+    })
+  } catch (err: any) {
+    error = `${err.name}: ${err.message}`
+  }
+
+  await cleanUp()
+  tell({ type: 'run', error, faults, measured })
+}
+
+function cleanups (): { defer: Defer, cleanUp(): Promise<void> } {
+  const tasks: Array<() => unknown> = []
+
+  return {
+    defer: task => { tasks.push(task) },
+    cleanUp: async () => {
+      for (const task of tasks.splice(0).reverse()) {
+        await task()
+      }
+    }
+  }
+}
+
+function unhealthy (what: string): void {
+  tell({ type: 'unhealthy', what })
+}
+
+function tell (message: Message): void {
+  process.send?.(message)
+}

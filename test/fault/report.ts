@@ -1,0 +1,57 @@
+import { environment } from '../../benchmarks/report/environment.ts'
+import { markdownTable, provenance } from '../../benchmarks/report/markdown.ts'
+import { short } from '../../benchmarks/report/numbers.ts'
+import { installedVersions } from './versions.ts'
+import type { Outcome, Suite, TransportName } from './scenario.ts'
+
+const TITLES: Record<TransportName, string> = { ours: 'ours', official: '@libp2p/tcp' }
+
+/**
+ * What each transport kept, side by side
+ */
+export function report (suites: Suite[], outcomes: Outcome[], command: string): string {
+  const transports = (['ours', 'official'] as const).filter(name => outcomes.some(({ transport }) => transport === name))
+  const sections = suites.flatMap(suite => [
+    `## ${suite.name}`,
+    `${suite.promise}.`,
+    markdownTable({
+      columns: [{ title: 'scenario', align: 'left' }, ...transports.flatMap(name => [{ title: TITLES[name] }, { title: 'worst', align: 'left' as const }])],
+      rows: suite.scenarios.map(({ name }) => [name, ...transports.flatMap(transport => cells(outcomes.find(outcome => outcome.suite === suite.name && outcome.scenario === name && outcome.transport === transport)))])
+    }),
+    ...breaches(outcomes.filter(outcome => outcome.suite === suite.name))
+  ])
+
+  return [
+    '# Faults',
+    'Written by the command below. A cell says how many runs kept the promise, of how many; behind it the worst of what was measured in them.',
+    provenance(environment(command), installedVersions()),
+    markdownTable({
+      columns: [{ title: 'transport', align: 'left' }, { title: 'faults injected' }, { title: 'runs' }, { title: 'kept' }, { title: 'crashes, hangs, warnings' }],
+      rows: transports.map(name => totals(TITLES[name], outcomes.filter(({ transport }) => transport === name)))
+    }),
+    ...sections
+  ].join('\n\n') + '\n'
+}
+
+function totals (title: string, outcomes: Outcome[]): string[] {
+  const total = (of: (outcome: Outcome) => number): string => outcomes.reduce((sum, outcome) => sum + of(outcome), 0).toLocaleString('en')
+
+  return [title, total(({ faults }) => faults), total(({ runs }) => runs), total(({ kept }) => kept), total(({ unhealthy }) => unhealthy.length)]
+}
+
+function cells (outcome?: Outcome): string[] {
+  if (outcome == null) {
+    return ['', '']
+  }
+
+  return [`${outcome.kept}/${outcome.runs}`, Object.entries(outcome.worst).map(([name, value]) => `${name} ${short(value)}`).join(', ')]
+}
+
+function breaches (outcomes: Outcome[]): string[] {
+  const lines = outcomes.flatMap(({ transport, scenario, broken, unhealthy }) => [
+    ...Object.entries(broken).map(([what, times]) => `${times} times ${what}`),
+    ...unhealthy
+  ].map(what => `- ${TITLES[transport]}, ${scenario}: ${what.split('\n')[0]}`))
+
+  return lines.length === 0 ? [] : [`What went wrong:\n\n${lines.join('\n')}`]
+}

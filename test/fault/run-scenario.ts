@@ -1,0 +1,81 @@
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Message } from './child.ts'
+import type { Outcome, Scenario, Suite, TransportName } from './scenario.ts'
+
+/** How long a process may live on when everything in it is done, in ms */
+const EXIT_TIMEOUT = 1_000
+
+/**
+ * Runs a scenario in a process of its own, and kills that if it hangs
+ */
+export async function runScenario (suite: Suite, scenario: Scenario, transport: TransportName, seed: number, runs: number, signal: AbortSignal): Promise<Outcome> {
+  const begin = performance.now()
+  const outcome: Outcome = { transport, suite: suite.name, scenario: scenario.name, runs, kept: 0, faults: 0, broken: {}, worst: {}, unhealthy: [], seconds: 0 }
+  const child = fork(fileURLToPath(new URL('./child.ts', import.meta.url)), [suite.name, scenario.name, `${seed}`, `${runs}`], {
+    env: { ...process.env, TRANSPORT: transport },
+    execArgv: ['--expose-gc', '--no-warnings=ExperimentalWarning'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    signal,
+    killSignal: 'SIGKILL'
+  })
+  let isDone = false
+  let watchdog = killAfter(scenario.timeout, `hung for ${scenario.timeout} ms`)
+
+  function killAfter (ms: number, what: string): NodeJS.Timeout {
+    return setTimeout(() => {
+      outcome.unhealthy.push(what)
+      child.kill('SIGKILL')
+    }, ms)
+  }
+
+  child.on('message', (message: Message) => {
+    clearTimeout(watchdog)
+
+    if (message.type === 'done') {
+      isDone = true
+      watchdog = killAfter(EXIT_TIMEOUT, `did not end within ${EXIT_TIMEOUT} ms`)
+      return
+    }
+
+    watchdog = killAfter(scenario.timeout, `hung for ${scenario.timeout} ms`)
+
+    if (message.type === 'unhealthy') {
+      outcome.unhealthy.push(message.what)
+      return
+    }
+
+    outcome.faults += message.faults
+
+    for (const [name, value] of Object.entries(message.measured)) {
+      outcome.worst[name] = Math.max(outcome.worst[name] ?? -Infinity, value)
+    }
+
+    if (message.error == null) {
+      outcome.kept++
+    } else {
+      const kind = message.error.replaceAll(/\d[\d,.]*/g, 'N')
+      outcome.broken[kind] = (outcome.broken[kind] ?? 0) + 1
+    }
+  })
+
+  const [code, killedBy] = await new Promise<[number | null, string | null]>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('exit', (code, signal) => { resolve([code, signal]) })
+  }).finally(() => { clearTimeout(watchdog) })
+
+  if (!isDone && outcome.unhealthy.length === 0) {
+    outcome.unhealthy.push(`ended with ${code ?? killedBy}`)
+  }
+
+  outcome.seconds = (performance.now() - begin) / 1_000
+
+  return outcome
+}
+
+/**
+ * Whether every run kept the promise, in a process that behaved
+ */
+export function isKept ({ runs, kept, unhealthy }: Outcome): boolean {
+  return kept === runs && unhealthy.length === 0
+}

@@ -1,0 +1,81 @@
+import { setMaxListeners } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { Command, Option } from 'commander'
+import { listOf, numberFrom, oneOf, wholeFrom } from '../../benchmarks/command-line/arguments.ts'
+import { report } from './report.ts'
+import { isKept, runScenario } from './run-scenario.ts'
+import { suites } from './suites.ts'
+import type { Outcome, TransportName } from './scenario.ts'
+
+/*
+ * Does to a transport what networks, peers and operating systems do to it, and
+ * checks what it promises.
+ */
+
+interface Flags {
+  suite?: string[]
+  transports: TransportName[]
+  scale: number
+  seed: number
+  out?: string
+}
+
+await new Command('test:fault')
+  .option('--suite <names>', 'only these suites', listOf(name => name))
+  .addOption(new Option('--transports <names>', 'ours, official').argParser(listOf(oneOf(['ours', 'official'] as const))).default(['ours'], 'ours'))
+  .option('--scale <factor>', 'this many times as many runs', numberFrom(0), 1)
+  .option('--seed <number>', 'makes a run again', wholeFrom(0), Date.now() % 2 ** 32)
+  .option('--out <directory>', 'where to write RESULTS.md and results.json')
+  .action(main)
+  .parseAsync()
+
+async function main ({ suite: names, transports, scale, seed, out }: Flags): Promise<void> {
+  const all = await suites()
+  const chosen = all.filter(({ name }) => names?.includes(name) ?? true)
+  const outcomes: Outcome[] = []
+  const interrupted = new AbortController()
+
+  setMaxListeners(0, interrupted.signal)
+  process.once('SIGINT', () => { interrupted.abort() })
+  process.once('SIGTERM', () => { interrupted.abort() })
+  say(`seed ${seed}`)
+
+  for (const suite of chosen) {
+    for (const scenario of suite.scenarios) {
+      for (const transport of transports) {
+        const runs = Math.max(1, Math.round(scenario.runs * scale))
+        const outcome = await runScenario(suite, scenario, transport, seed, runs, interrupted.signal)
+
+        outcomes.push(outcome)
+        say(`${isKept(outcome) ? 'kept  ' : 'BROKEN'} ${suite.name}: ${scenario.name}, ${transport}: ${outcome.kept} of ${runs}, ${outcome.faults} faults, ${outcome.seconds.toFixed(1)} s`)
+
+        for (const what of [...Object.entries(outcome.broken).map(([what, times]) => `${times} x ${what}`), ...outcome.unhealthy]) {
+          say(`       ${what}`)
+        }
+      }
+    }
+  }
+
+  if (out != null) {
+    await writeFile(`${out}/RESULTS.md`, report(chosen, outcomes, command(transports, scale, seed)))
+    await writeFile(`${out}/results.json`, `${JSON.stringify({ seed, scale, outcomes }, undefined, 1)}\n`)
+  }
+
+  const ours = outcomes.filter(({ transport }) => transport === 'ours')
+  const broken = ours.filter(outcome => !isKept(outcome))
+
+  say(`${sum(ours.map(({ faults }) => faults))} faults injected, ${sum(ours.map(({ kept }) => kept))} of ${sum(ours.map(({ runs }) => runs))} runs kept the promise, ${sum(ours.map(({ unhealthy }) => unhealthy.length))} crashes, hangs and warnings`)
+  process.exitCode = broken.length > 0 ? 1 : 0
+}
+
+function command (transports: TransportName[], scale: number, seed: number): string {
+  return `npm run test:fault -- --transports ${transports.join()}${scale === 1 ? '' : ` --scale ${scale}`} --seed ${seed}`
+}
+
+function sum (numbers: number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0)
+}
+
+function say (line: string): void {
+  process.stdout.write(`${line}\n`)
+}

@@ -1,0 +1,101 @@
+import type { Defer } from '../fixtures/cleanup.ts'
+
+/**
+ * Faults that belong together. Importing a suite starts nothing.
+ */
+export interface Suite {
+  name: string
+
+  /**
+   * What holds whatever happens, in words for a table
+   */
+  promise: string
+
+  scenarios: Scenario[]
+}
+
+export interface Scenario {
+  name: string
+
+  /**
+   * How often it is run, each time against new connections
+   */
+  runs: number
+
+  /**
+   * How many runs go on at the same time, by default 1
+   */
+  concurrency?: number
+
+  /**
+   * After so many ms without a finished run the scenario hangs
+   */
+  timeout: number
+
+  /**
+   * Sets up what all runs share, and returns what does one run. A run that throws
+   * has broken the promise.
+   */
+  prepare(context: Context): Promise<(run: Run) => Promise<void>>
+}
+
+export interface Context {
+  /**
+   * What is to be done after all runs
+   */
+  defer: Defer
+
+  /**
+   * The same numbers from 0 to 1 for the same seed
+   */
+  random(): number
+}
+
+export interface Run {
+  index: number
+
+  /**
+   * What is to be done after this run
+   */
+  defer: Defer
+
+  /**
+   * Counts what was done to a connection that would be hard on it
+   */
+  injected(faults?: number): void
+
+  /**
+   * A number that the table shows the worst of
+   */
+  measured(name: string, value: number): void
+}
+
+export type TransportName = 'ours' | 'official'
+
+/**
+ * What one scenario did to one transport
+ */
+export interface Outcome {
+  transport: TransportName
+  suite: string
+  scenario: string
+  runs: number
+  kept: number
+  faults: number
+
+  /**
+   * Runs that broke the promise, by what they said, with numbers left out
+   */
+  broken: Record<string, number>
+
+  /**
+   * The highest of each number
+   */
+  worst: Record<string, number>
+
+  /**
+   * What the process did that no process may do: crash, hang, warn, not end
+   */
+  unhealthy: string[]
+  seconds: number
+}

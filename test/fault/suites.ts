@@ -1,0 +1,8 @@
+import type { Suite } from './scenario.ts'
+
+/**
+ * Everything that is done to the transport, in the order of the report
+ */
+export async function suites (): Promise<Suite[]> {
+  return []
+}
