@@ -2,10 +2,10 @@ import { barChart } from '../report/bar-chart.ts'
 import { ms, trips } from '../report/numbers.ts'
 import { STEPS } from '../rivals/rival.ts'
 import { median } from '../statistics.ts'
-import { samplesOf, summariseLink } from './summary.ts'
+import { samplesOf, summariseLink, untoldOf } from './summary.ts'
 import type { ConnectReport } from './report.ts'
 import type { BarRow } from '../report/bar-chart.ts'
-import type { Step } from '../rivals/rival.ts'
+import type { Sample, Step } from '../rivals/rival.ts'
 import type { TopLevelSpec } from 'vega-lite'
 
 const STEP_NAMES: Record<Step, string> = {
@@ -17,15 +17,28 @@ const STEP_NAMES: Record<Step, string> = {
 }
 
 /**
+ * What a program that uses its library from outside cannot tell apart
+ */
+const UNTOLD = 'TCP, security and muxer, not told apart'
+
+/**
  * Where the time to the first byte goes, a bar per rival, a panel per link. A
  * rival without samples has no bar.
  */
 export function connectChart ({ links, rivals }: Pick<ConnectReport, 'links' | 'rivals'>): TopLevelSpec {
+  const isUntold = links.some(link => link.runs.some(({ sample }) => sample != null && untoldOf(sample) > 0))
+  const phases = STEPS.map(step => ({ name: STEP_NAMES[step], of: (sample: Sample) => sample[step] ?? 0 }))
+
+  if (isUntold) {
+    // in the place of what it stands for, so that a bar is in the order of time
+    phases.splice(STEPS.indexOf('stream'), 0, { name: UNTOLD, of: untoldOf })
+  }
+
   return barChart({
     title: 'From a dial to the first byte that is echoed',
     subtitle: ['Medians; the line below the end of a bar goes from the 10th to the 90th percentile of the whole.'],
     axis: 'time to the first byte (ms)',
-    phases: STEPS.map(step => STEP_NAMES[step]),
+    phases: phases.map(({ name }) => name),
     panels: links.map(link => ({
       title: link.kind === 'loopback' ? 'loopback' : `${ms(link.roundTrip)} ms round trip (${link.kind})`,
       rows: summariseLink(link, rivals)
@@ -34,7 +47,7 @@ export function connectChart ({ links, rivals }: Pick<ConnectReport, 'links' | '
           name: title,
           value: total,
           label: [`${ms(total.median)} ms`, ...(Number.isNaN(roundTrips) ? [] : [`${trips(roundTrips)} round trips`])].join(', '),
-          phases: Object.fromEntries(STEPS.map(step => [STEP_NAMES[step], median(samplesOf(link, rival).map(sample => sample[step]))]))
+          phases: Object.fromEntries(phases.map(({ name, of }) => [name, median(samplesOf(link, rival).map(of))]))
         }))
     }))
   })

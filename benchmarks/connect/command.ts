@@ -6,6 +6,7 @@ import { commandText } from '../command-line/command-text.ts'
 import { outOption, seedOption } from '../command-line/options.ts'
 import { LINK_KINDS } from '../link/open-link.ts'
 import { rivalNamed, rivals } from '../rivals/registry.ts'
+import { defaultRivals } from './default-rivals.ts'
 import { prepare } from './prepare.ts'
 import { connectOver, connectTo } from './run.ts'
 import type { LinkRuns } from './run.ts'
@@ -28,18 +29,13 @@ const RUNS = 10
 const QUICK_RUNS = 5
 const WARM_UPS = 2
 
-/**
- * A listener of ours on another machine answers nobody else
- */
-const REMOTE_RIVALS = ['official', 'recipe', 'transport', 'ours']
-
 export const connectCommand = new Command('connect')
   .description('from a dial to the first byte that is echoed, step by step, over loopback and a delayed link (the default)')
   .option('--quick', 'fewer runs, in under a minute')
   .option('--runs <n>', `dials of each stack over each link (default: ${RUNS}, quick: ${QUICK_RUNS})`, wholeFrom(1))
   .option('--delay <ms>', 'one-way delay of the link; 0 for loopback alone', numberFrom(0), 40)
   .addOption(new Option('--link <kind>', 'how the delay is made (default: the best that works here)').choices(LINK_KINDS.filter(kind => kind !== 'loopback')))
-  .option('--rivals <list>', `the stacks to time: ${rivals.map(({ name }) => name).join()} (default: all)`, listOf(oneOf(rivals.map(({ name }) => name))))
+  .option('--rivals <list>', `the stacks to time: ${rivals.map(({ name }) => name).join()} (default: all, quick: all but ${rivals.filter(({ fullRunOnly }) => fullRunOnly).map(({ name }) => name).join(' and ')})`, listOf(oneOf(rivals.map(({ name }) => name))))
   .addOption(seedOption())
   .addOption(outOption())
   .option('--json <file>', 'where to write every sample as well')
@@ -56,8 +52,7 @@ export const connectCommand = new Command('connect')
   })
 
 async function connect ({ rivals: names, runs, quick, seed, delay, link, dial, out, json }: ConnectFlags, command: string): Promise<void> {
-  const chosen = names ?? rivals.map(({ name }) => name).filter(name => dial == null || REMOTE_RIVALS.includes(name))
-  const { prepared, skipped } = await prepare(chosen.map(rivalNamed))
+  const { prepared, skipped } = await prepare(names?.map(rivalNamed) ?? defaultRivals({ quick, isRemote: dial != null }))
   const options = {
     rivals: prepared,
     runs: runs ?? (quick === true ? QUICK_RUNS : RUNS),

@@ -2,7 +2,7 @@ import { markdownTable, provenance, versionsList } from '../report/markdown.ts'
 import { noiseWarnings } from '../report/noise.ts'
 import { ms } from '../report/numbers.ts'
 import { REFERENCE, summariseLink } from './summary.ts'
-import { summaryTable } from './tables.ts'
+import { footnotes, summaryTable } from './tables.ts'
 import { verdict } from './verdict.ts'
 import type { ConnectReport } from './report.ts'
 import type { LinkRuns } from './run.ts'
@@ -37,6 +37,7 @@ function linkMarkdown (link: LinkRuns, { rivals }: ConnectReport): string[] {
       ...(link.hiddenRoundTrips > 0 ? [`This link hides ${link.hiddenRoundTrips} round trip, that of the SYN: round trips and ratios count it, milliseconds do not.`] : [])
     ].join(' '),
     markdownTable(summaryTable(summaries)),
+    ...footnotes(summaries),
     ...(conclusion == null ? [] : [conclusion]),
     ...(warnings.length === 0 ? [] : [warnings.map(warning => `> ${warning}`).join('\n>\n')])
   ]

@@ -1,3 +1,4 @@
+import { STEPS } from '../rivals/rival.ts'
 import { overlaps, summarise } from '../statistics.ts'
 import type { LinkRuns } from './run.ts'
 import type { Rival, Sample } from '../rivals/rival.ts'
@@ -10,10 +11,15 @@ export interface RivalSummary {
   rival: string
   title: string
   failures: number
+
+  /**
+   * Of no samples where a stack does not tell it from the handshake.
+   */
   connect: Summary
 
   /**
-   * Security and muxer.
+   * Security and muxer, of no samples where a stack does not tell them apart from
+   * the TCP connection.
    */
   handshake: Summary
 
@@ -71,8 +77,8 @@ export function summariseLink (link: LinkRuns, rivals: Array<Pick<Rival, 'name' 
       rival: name,
       title,
       failures: link.runs.filter(run => run.rival === name && run.failure != null).length,
-      connect: summarise(samples.map(({ connect }) => connect)),
-      handshake: summarise(samples.map(({ security, muxer }) => security + muxer)),
+      connect: summarise(samples.flatMap(({ connect }) => connect ?? [])),
+      handshake: summarise(samples.flatMap(sample => handshakeOf(sample) ?? [])),
       stream: summarise(samples.map(({ stream }) => stream)),
       firstByte: summarise(samples.map(({ firstByte }) => firstByte)),
       total,
@@ -82,6 +88,22 @@ export function summariseLink (link: LinkRuns, rivals: Array<Pick<Rival, 'name' 
       noisy: name !== REFERENCE && overlaps(total, referenceTotal)
     }
   })
+}
+
+/**
+ * Undefined where it is not known.
+ */
+export function handshakeOf ({ security, muxer }: Sample): number | undefined {
+  return security == null || muxer == null ? undefined : security + muxer
+}
+
+/**
+ * What is left of the total when the steps that are known are taken off.
+ */
+export function untoldOf (sample: Sample): number {
+  const isWhole = STEPS.every(step => sample[step] != null)
+
+  return isWhole ? 0 : sample.total - STEPS.reduce((sum, step) => sum + (sample[step] ?? 0), 0)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { ms, times, trips } from '../report/numbers.ts'
-import { REFERENCE } from './summary.ts'
+import { REFERENCE, handshakeOf } from './summary.ts'
 import type { LinkRuns } from './run.ts'
 import type { RivalSummary } from './summary.ts'
 import type { Table } from '../report/table.ts'
@@ -44,6 +44,18 @@ export function summaryTable (summaries: RivalSummary[]): Table {
 }
 
 /**
+ * What to know of the figures of a table.
+ */
+export function footnotes (summaries: RivalSummary[]): string[] {
+  const untold = summaries.filter(({ total, connect }) => total.count > 0 && connect.count === 0).map(({ rival }) => rival)
+
+  return [
+    ...(summaries.some(({ noisy }) => noisy) ? ['~ The spreads of the two overlap: the difference may be noise.'] : []),
+    ...(untold.length === 0 ? [] : [`A dash stands for what is not known: ${untold.join(' and ')} cannot tell the TCP connection from the handshake; together they take what stream and byte leave of the total.`])
+  ]
+}
+
+/**
  * The columns that answer how long until the first byte.
  */
 export function firstByteTable (summaries: RivalSummary[]): Table {
@@ -78,7 +90,7 @@ export function runTable (link: LinkRuns, rivals: Array<Pick<Rival, 'name'>>): T
       ...rivals.map(({ name }) => {
         const sample = link.runs.find(({ rival, run }) => rival === name && run === number)?.sample
 
-        return sample == null ? 'failed' : [sample.connect, sample.security + sample.muxer, sample.total].map(ms).join(' / ')
+        return sample == null ? 'failed' : [sample.connect ?? NaN, handshakeOf(sample) ?? NaN, sample.total].map(ms).join(' / ')
       })
     ])
   }

@@ -1,10 +1,9 @@
 import { textTable } from '../report/table.ts'
 import { summariseLink } from './summary.ts'
-import { runTable, summaryTable } from './tables.ts'
+import { footnotes, runTable, summaryTable } from './tables.ts'
 import { verdict } from './verdict.ts'
 import type { ConnectReport } from './report.ts'
 import type { LinkRuns } from './run.ts'
-import type { RivalSummary } from './summary.ts'
 import type { Rival } from '../rivals/rival.ts'
 
 type Names = Array<Pick<Rival, 'name' | 'title'>>
@@ -35,7 +34,7 @@ function linkText (link: LinkRuns, rivals: Names): string {
     textTable(runTable(link, rivals)),
     'Summary, ms (medians unless it says otherwise; closing is not in the total)',
     textTable(summaryTable(summaries)),
-    ...notes(summaries),
+    ...footnotes(summaries),
     ...(failures.length > 0 ? [failures.join('\n')] : [])
   ].join('\n\n')
 }
@@ -51,8 +50,4 @@ function headline (link: LinkRuns): string {
   }
 
   return lines.join('\n')
-}
-
-function notes (summaries: RivalSummary[]): string[] {
-  return summaries.some(({ noisy }) => noisy) ? ['~ the spreads of the two overlap: the difference may be noise'] : []
 }

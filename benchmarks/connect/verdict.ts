@@ -1,6 +1,7 @@
 import { trips } from '../report/numbers.ts'
 import type { LinkRuns } from './run.ts'
 import type { RivalSummary } from './summary.ts'
+import type { Summary } from '../statistics.ts'
 
 /**
  * Differences below this many round trips are programs at work.
@@ -40,14 +41,18 @@ export function verdict (link: LinkRuns, summaries: RivalSummary[]): string | un
 }
 
 function steps (link: LinkRuns, { connect, handshake, stream, firstByte }: RivalSummary): string {
-  const roundTrips = (milliseconds: number): string => trips(milliseconds / link.roundTrip)
+  const roundTrips = ({ median }: Summary): number => median / link.roundTrip
 
   return [
-    `${trips(connect.median / link.roundTrip + link.hiddenRoundTrips)} to connect`,
-    `${roundTrips(handshake.median)} for the handshake`,
-    `${roundTrips(stream.median)} to open the stream`,
-    `${roundTrips(firstByte.median)} for the byte`
-  ].join(', ')
+    { name: 'to connect', count: roundTrips(connect) + link.hiddenRoundTrips },
+    { name: 'for the handshake', count: roundTrips(handshake) },
+    { name: 'to open the stream', count: roundTrips(stream) },
+    { name: 'for the byte', count: roundTrips(firstByte) }
+  ]
+    // not every stack tells them apart
+    .filter(({ count }) => !Number.isNaN(count))
+    .map(({ name, count }) => `${trips(count)} ${name}`)
+    .join(', ')
 }
 
 function trip (count: number): string {

@@ -11,6 +11,11 @@ export interface Rival {
   title: string
 
   /**
+   * Where `prepare` can take minutes: in a quick run only where it is asked for.
+   */
+  fullRunOnly?: boolean
+
+  /**
    * What it is made of: versions by package.
    */
   versions(): Record<string, string>
@@ -47,23 +52,23 @@ export interface Peer {
 
 /**
  * Milliseconds that each step of a connection took. Steps that a stack does not
- * have take 0.
+ * have take 0; one that cannot be told apart from its neighbours is undefined.
  */
 export interface Sample {
   /**
    * From the call to an open TCP connection.
    */
-  connect: number
+  connect?: number
 
   /**
    * Agreeing on a security protocol and its handshake.
    */
-  security: number
+  security?: number
 
   /**
    * Agreeing on a stream muxer.
    */
-  muxer: number
+  muxer?: number
 
   /**
    * Opening a stream.

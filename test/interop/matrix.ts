@@ -1,17 +1,17 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
+import { buildPeers } from '../../benchmarks/rivals/native/build.ts'
 import { packageRoot } from '../../benchmarks/script-path.ts'
-import { buildPeers } from './build.ts'
 import { allCells, isNative } from './cells.ts'
 import { complaints, faults } from './limits.ts'
 import { measure } from './measure.ts'
 import { report, tables } from './report.ts'
 import { toJson } from './results.ts'
 import { versions } from './versions.ts'
-import type { PeerName } from './build.ts'
 import type { MeasureOptions } from './measure.ts'
 import type { Results } from './results.ts'
+import type { PeerName } from '../../benchmarks/rivals/native/build.ts'
 
 /**
  * Dials go-libp2p, rust-libp2p and the official js-libp2p from ours and the

@@ -2,11 +2,10 @@ import { readFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
+import { lockedVersions } from '../../benchmarks/rivals/native/versions.ts'
 import { packageRoot } from '../../benchmarks/script-path.ts'
 
 const JS_PACKAGES = ['libp2p', '@libp2p/tcp', '@libp2p/noise', '@libp2p/tls', '@libp2p/yamux', '@libp2p/identify', '@libp2p/multistream-select']
-const GO_MODULES = ['github.com/libp2p/go-libp2p', 'github.com/libp2p/go-yamux/v5', 'github.com/multiformats/go-multistream']
-const RUST_CRATES = ['libp2p', 'libp2p-noise', 'libp2p-tls', 'libp2p-yamux', 'multistream-select']
 
 /**
  * Versions by name, of all that took part.
@@ -27,26 +26,17 @@ export async function versions (): Promise<Versions> {
     },
     go: {
       go: await firstLine('go', 'env', 'GOVERSION'),
-      ...Object.fromEntries(GO_MODULES.map(name => [name, lockedVersion('go/go.mod', `${name} v`, /\s/)]))
+      ...lockedVersions('go')
     },
     rust: {
       rustc: await firstLine('rustc', '--version'),
-      ...Object.fromEntries(RUST_CRATES.map(name => [name, lockedVersion('rust/Cargo.lock', `name = "${name}"\nversion = "`, /"/)]))
+      ...lockedVersions('rust')
     }
   }
 }
 
 function manifestVersion (file: string): string {
-  return JSON.parse(read(file)).version
-}
-
-/** What stands between a prefix and the delimiter in a lock file of the peers */
-function lockedVersion (file: string, prefix: string, delimiter: RegExp): string {
-  return read(`test/interop/${file}`).split(prefix)[1]?.split(delimiter)[0] ?? 'unknown'
-}
-
-function read (file: string): string {
-  return readFileSync(path.join(packageRoot(), file), 'utf8')
+  return JSON.parse(readFileSync(path.join(packageRoot(), file), 'utf8')).version
 }
 
 async function firstLine (file: string, ...args: string[]): Promise<string> {

@@ -16,6 +16,19 @@ describe('benchmarks: connect page', () => {
     expect(svg).to.not.include('NaN')
   })
 
+  it('draws as one what a stack does not tell apart', async () => {
+    const [link] = connectReport.links
+    const go = { rival: 'go', run: 1, sample: { stream: 0, firstByte: 80, total: 400, close: 1 } }
+    const svg = await renderSvg(connectChart({
+      rivals: [...connectReport.rivals, { name: 'go', title: 'the go stack', versions: {} }],
+      links: [{ ...link, runs: [...link.runs, go] }]
+    }))
+
+    expect(svg).to.include('>TCP, security and muxer, not told apart<')
+    expect(svg).to.match(/aria-label="[^"]*: 320[;"]/)
+    expect(await renderSvg(connectChart(connectReport))).to.not.include('not told apart')
+  })
+
   it('lists totals, versions and what was left out, and warns of noise', () => {
     const page = connectMarkdown(connectReport)
 

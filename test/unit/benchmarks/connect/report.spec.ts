@@ -116,6 +116,25 @@ describe('benchmarks: report', () => {
     )
   })
 
+  it('shows no step of a stack that does not tell it', () => {
+    const untold = link({
+      runs: [...runsOf('official', 1, 2, 1, 1), { rival: 'go', run: 1, sample: { stream: 0, firstByte: 100, total: 500, close: 1 } }]
+    })
+    const report = connectReport([untold], { command: 'npm run benchmark', rivals: [rivals[1], { ...rivals[3], name: 'go', title: 'go' }], seed: 1, runs: 1, warmUps: 0 }, [])
+
+    for (const text of [connectText(report), connectText(JSON.parse(JSON.stringify(report)))]) {
+      expect(text).to.match(/^go +go +- +- +0\.0 +100 +500 .* 5\.0 /m)
+      expect(text).to.match(/1 +100 \/ 200 \/ 501 +- \/ - \/ 500$/m)
+      expect(text).to.include('A dash stands for what is not known: go cannot tell')
+      expect(text).to.not.include('NaN')
+    }
+
+    expect(verdict(untold, summariseLink(untold, [{ name: 'go', title: 'go' }]))).to.equal(
+      'With a round trip of 100 ms, the first byte over go costs 5.0 round trips (0.0 to open the stream, 1.0 for the byte).'
+    )
+    expect(connectText(connectReport([link()], { command: '', rivals, seed: 1, runs: 4, warmUps: 1 }, []))).to.not.include('A dash')
+  })
+
   it('has no verdict over a link that is too short', () => {
     const short = link({ roundTrip: 0.1 })
 

@@ -1,5 +1,5 @@
-//! An ordinary rust-libp2p node for the interop matrix. Its command line and output are those of the Go peer beside it;
-//! README.md one folder up describes both.
+//! An ordinary rust-libp2p node for the interop matrix and the benchmarks. Its command line and output are those of the Go
+//! peer; ../native/README.md describes both.
 
 mod arguments;
 mod dial;
@@ -26,6 +26,6 @@ async fn main() {
         std::process::exit(1)
     }
 
-    // leave without joining the thread that waits for stdin
+    // leave without joining the thread that reads stdin
     std::process::exit(0)
 }

@@ -1,5 +1,5 @@
-// Command peer is an ordinary go-libp2p host for the interop matrix. Its command line and output are those of the Rust
-// peer beside it; README.md one folder up describes both.
+// Command peer is an ordinary go-libp2p host for the interop matrix and the benchmarks. Its command line and output
+// are those of the Rust peer; ../native/README.md describes both.
 package main
 
 import (
@@ -22,7 +22,7 @@ const (
 )
 
 const usage = `usage: peer listen [--host 127.0.0.1] [--port 0] [--security noise|tls]
-       peer dial <multiaddr> [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]`
+       peer dial <multiaddr>|- [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]`
 
 // errUsage ends the process with 2, so that a caller can tell a wrong command line from a failed dial (1).
 var errUsage = errors.New(usage)

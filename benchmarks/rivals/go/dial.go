@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"os"
 	"time"
@@ -21,9 +23,17 @@ import (
 // outcome is one line of output.
 type outcome struct {
 	OK          bool    `json:"ok"`
+	ConnectedMs float64 `json:"connectedMs,omitempty"`
+	OpenedMs    float64 `json:"openedMs,omitempty"`
 	FirstByteMs float64 `json:"firstByteMs,omitempty"`
 	TotalMs     float64 `json:"totalMs,omitempty"`
+	CloseMs     float64 `json:"closeMs,omitempty"`
 	Error       string  `json:"error,omitempty"`
+}
+
+// marks are the times at which the steps of a run were over.
+type marks struct {
+	connected, opened, firstByte time.Time
 }
 
 var errFailed = errors.New("not every dial succeeded")
@@ -32,11 +42,6 @@ func dial(address string, count int, size int, timeoutMs int, security string) e
 	common, err := stack(security)
 	if err != nil {
 		return err
-	}
-
-	target, err := peer.AddrInfoFromString(address)
-	if err != nil {
-		return fmt.Errorf("%s: %w\n%w", address, err, errUsage)
 	}
 
 	h, err := libp2p.New(common, libp2p.NoListenAddrs)
@@ -48,20 +53,29 @@ func dial(address string, count int, size int, timeoutMs int, security string) e
 	out := json.NewEncoder(os.Stdout)
 	failed := false
 
-	for range count {
+	for address := range addresses(address, count) {
+		target, err := peer.AddrInfoFromString(address)
+		if err != nil {
+			return fmt.Errorf("%s: %w\n%w", address, err, errUsage)
+		}
+
 		result := dialOnce(h, *target, size, time.Duration(timeoutMs)*time.Millisecond)
 		failed = failed || !result.OK
-
-		if err := out.Encode(result); err != nil {
-			return err
-		}
 
 		// The next run needs a connection of its own, must not be refused because this one failed, and must dial the
 		// address that it was given: identify has told the host the addresses that the remote itself listens on, which
 		// would lead past a proxy.
+		closing := time.Now()
 		h.Network().ClosePeer(target.ID)
+		if result.OK {
+			result.CloseMs = milliseconds(time.Since(closing))
+		}
 		h.Network().(*swarm.Swarm).Backoff().Clear(target.ID)
 		h.Peerstore().ClearAddrs(target.ID)
+
+		if err := out.Encode(result); err != nil {
+			return err
+		}
 	}
 
 	if failed {
@@ -69,6 +83,26 @@ func dial(address string, count int, size int, timeoutMs int, security string) e
 	}
 
 	return nil
+}
+
+// addresses yields one address for every run: the same one count times, or, for "-", each line of stdin when it comes.
+func addresses(address string, count int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		if address != "-" {
+			for range count {
+				if !yield(address) {
+					return
+				}
+			}
+			return
+		}
+
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+			if !yield(lines.Text()) {
+				return
+			}
+		}
+	}
 }
 
 func dialOnce(h host.Host, target peer.AddrInfo, size int, timeout time.Duration) outcome {
@@ -79,43 +113,52 @@ func dialOnce(h host.Host, target peer.AddrInfo, size int, timeout time.Duration
 	ctx, cancel := context.WithDeadline(context.Background(), start.Add(timeout))
 	defer cancel()
 
-	firstByte, err := echoOnce(ctx, h, target, sent)
+	at, err := echoOnce(ctx, h, target, sent)
 	if err != nil {
 		return outcome{Error: err.Error()}
 	}
 
-	return outcome{OK: true, FirstByteMs: milliseconds(firstByte.Sub(start)), TotalMs: milliseconds(time.Since(start))}
+	return outcome{
+		OK:          true,
+		ConnectedMs: milliseconds(at.connected.Sub(start)),
+		OpenedMs:    milliseconds(at.opened.Sub(start)),
+		FirstByteMs: milliseconds(at.firstByte.Sub(start)),
+		TotalMs:     milliseconds(time.Since(start)),
+	}
 }
 
-// echoOnce returns the time at which the first echoed byte was there.
-func echoOnce(ctx context.Context, h host.Host, target peer.AddrInfo, sent []byte) (firstByte time.Time, err error) {
+// echoOnce returns the times at which the host was connected, the stream open, and the first echoed byte there.
+func echoOnce(ctx context.Context, h host.Host, target peer.AddrInfo, sent []byte) (at marks, err error) {
 	if err := h.Connect(ctx, target); err != nil {
-		return firstByte, fmt.Errorf("connect: %w", err)
+		return at, fmt.Errorf("connect: %w", err)
 	}
+
+	at.connected = time.Now()
 
 	s, err := h.NewStream(ctx, target.ID, echoProtocol)
 	if err != nil {
-		return firstByte, fmt.Errorf("new stream: %w", err)
+		return at, fmt.Errorf("new stream: %w", err)
 	}
+	at.opened = time.Now()
 	// does nothing to a stream that was closed
 	defer s.Reset()
 
 	deadline, _ := ctx.Deadline()
 	if err := s.SetDeadline(deadline); err != nil {
-		return firstByte, err
+		return at, err
 	}
 
 	received := make([]byte, 1, len(sent))
 
 	if _, err := s.Write(sent[:1]); err != nil {
-		return firstByte, fmt.Errorf("write the first byte: %w", err)
+		return at, fmt.Errorf("write the first byte: %w", err)
 	}
 
 	if _, err := io.ReadFull(s, received); err != nil {
-		return firstByte, fmt.Errorf("read the first byte: %w", err)
+		return at, fmt.Errorf("read the first byte: %w", err)
 	}
 
-	firstByte = time.Now()
+	at.firstByte = time.Now()
 
 	// written aside, because the windows of both directions are smaller than what a test may ask for
 	written := make(chan error, 1)
@@ -130,18 +173,18 @@ func echoOnce(ctx context.Context, h host.Host, target peer.AddrInfo, sent []byt
 	// one byte more than expected would be read too, and fails the comparison
 	rest, err := io.ReadAll(io.LimitReader(s, int64(len(sent))))
 	if err != nil {
-		return firstByte, fmt.Errorf("read the echo: %w", err)
+		return at, fmt.Errorf("read the echo: %w", err)
 	}
 
 	if err := <-written; err != nil {
-		return firstByte, fmt.Errorf("write: %w", err)
+		return at, fmt.Errorf("write: %w", err)
 	}
 
 	if received = append(received, rest...); !bytes.Equal(received, sent) {
-		return firstByte, fmt.Errorf("the echo of %d bytes came back as %d bytes that differ", len(sent), len(received))
+		return at, fmt.Errorf("the echo of %d bytes came back as %d bytes that differ", len(sent), len(received))
 	}
 
-	return firstByte, s.Close()
+	return at, s.Close()
 }
 
 // milliseconds keeps three decimals: what the timer can tell, in a line that can be read.

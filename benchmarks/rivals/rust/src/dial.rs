@@ -1,4 +1,4 @@
-use std::{error::Error, future::Future, time::Duration};
+use std::{error::Error, future::Future, io, thread, time::Duration};
 
 use futures::{AsyncReadExt, AsyncWriteExt, StreamExt};
 use libp2p::{
@@ -7,12 +7,22 @@ use libp2p::{
     swarm::{ConnectionId, SwarmEvent, dial_opts::DialOpts},
 };
 use serde_json::json;
-use tokio::time::{Instant, timeout};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, timeout},
+};
 
 use crate::{
-    arguments::Dial,
+    arguments::{Dial, Targets},
     node::{Behaviour, ECHO, Role, node},
 };
+
+/// The times at which the steps of a run were over.
+struct Marks {
+    connected: Instant,
+    opened: Instant,
+    first_byte: Instant,
+}
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -20,39 +30,43 @@ type BoxError = Box<dyn Error + Send + Sync>;
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub async fn dial(options: Dial) -> Result<(), Box<dyn Error>> {
-    let Some(Protocol::P2p(peer)) = options.target.iter().last() else {
-        return Err("the address has to end in /p2p/<peer id>".into());
-    };
     let mut swarm = node(options.security, Role::Dialer)?;
+    let mut targets = receive(options.targets);
     let mut failed = false;
 
-    for _ in 0..options.count {
+    while let Some(target) = drive(&mut swarm, targets.recv()).await {
+        let target: Multiaddr = target.parse()?;
+        let Some(Protocol::P2p(peer)) = target.iter().last() else {
+            return Err("the address has to end in /p2p/<peer id>".into());
+        };
         let sent: Vec<u8> = rand::random_iter().take(options.bytes).collect();
         let start = Instant::now();
-        let run = dial_once(&mut swarm, &options.target, peer, sent);
+        let run = dial_once(&mut swarm, &target, peer, sent);
         let result = match timeout(options.timeout, run).await {
             Ok(result) => result,
             Err(_) => Err(format!("timed out after {:?}", options.timeout).into()),
         };
-
-        match result {
-            Ok(first_byte) => println!(
-                "{}",
-                json!({
-                    "ok": true,
-                    "firstByteMs": milliseconds(first_byte - start),
-                    "totalMs": milliseconds(start.elapsed())
-                })
-            ),
-            Err(error) => {
-                failed = true;
-                println!("{}", json!({ "ok": false, "error": error.to_string() }));
-            }
-        }
+        let closing = Instant::now();
 
         if swarm.disconnect_peer_id(peer).is_ok() {
             let _ = timeout(CLOSE_TIMEOUT, disconnected(&mut swarm, peer)).await;
         }
+
+        failed |= result.is_err();
+        println!(
+            "{}",
+            match result {
+                Ok(at) => json!({
+                    "ok": true,
+                    "connectedMs": milliseconds(at.connected - start),
+                    "openedMs": milliseconds(at.opened - start),
+                    "firstByteMs": milliseconds(at.first_byte - start),
+                    "totalMs": milliseconds(closing - start),
+                    "closeMs": milliseconds(closing.elapsed())
+                }),
+                Err(error) => json!({ "ok": false, "error": error.to_string() }),
+            }
+        );
     }
 
     match failed {
@@ -61,22 +75,41 @@ pub async fn dial(options: Dial) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Returns the time at which the first echoed byte was there.
+/// An address for every run. Stdin is read in a thread of its own: tokio's would keep the process from ending.
+fn receive(targets: Targets) -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel(1);
+
+    thread::spawn(move || match targets {
+        Targets::Same(address, count) => {
+            (0..count).all(|_| sender.blocking_send(address.to_string()).is_ok())
+        }
+        Targets::Stdin => io::stdin()
+            .lines()
+            .map_while(Result::ok)
+            .all(|line| sender.blocking_send(line).is_ok()),
+    });
+
+    receiver
+}
+
+/// Returns the times at which the connection was established, the stream open, and the first echoed byte there.
 async fn dial_once(
     swarm: &mut Swarm<Behaviour>,
     target: &Multiaddr,
     peer: PeerId,
     sent: Vec<u8>,
-) -> Result<Instant, BoxError> {
+) -> Result<Marks, BoxError> {
     let options = DialOpts::from(target.clone());
     let connection = options.connection_id();
     let mut control = swarm.behaviour().stream.new_control();
 
     swarm.dial(options)?;
-    connected(swarm, connection).await?;
+    established(swarm, connection).await?;
+    let connected = Instant::now();
 
     let echo = async move {
         let mut stream = control.open_stream(peer, ECHO).await?;
+        let opened = Instant::now();
         let mut received = vec![0; 1];
 
         stream.write_all(&sent[..1]).await?;
@@ -100,7 +133,11 @@ async fn dial_once(
         futures::try_join!(write, read)?;
 
         match received == sent {
-            true => Ok(first_byte),
+            true => Ok(Marks {
+                connected,
+                opened,
+                first_byte,
+            }),
             false => Err(format!(
                 "the echo of {} bytes came back as {} bytes that differ",
                 sent.len(),
@@ -125,7 +162,10 @@ async fn drive<T>(swarm: &mut Swarm<Behaviour>, work: impl Future<Output = T>) -
     }
 }
 
-async fn connected(swarm: &mut Swarm<Behaviour>, connection: ConnectionId) -> Result<(), BoxError> {
+async fn established(
+    swarm: &mut Swarm<Behaviour>,
+    connection: ConnectionId,
+) -> Result<(), BoxError> {
     loop {
         match swarm.select_next_some().await {
             SwarmEvent::ConnectionEstablished { connection_id, .. }

@@ -4,7 +4,7 @@ use libp2p::Multiaddr;
 
 pub const USAGE: &str = "\
 usage: peer listen [--host 127.0.0.1] [--port 0] [--security noise|tls]
-       peer dial <multiaddr> [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]";
+       peer dial <multiaddr>|- [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]";
 
 #[derive(Clone, Copy)]
 pub enum Security {
@@ -24,11 +24,18 @@ pub struct Listen {
 }
 
 pub struct Dial {
-    pub target: Multiaddr,
-    pub count: usize,
+    pub targets: Targets,
     pub bytes: usize,
     pub security: Security,
     pub timeout: Duration,
+}
+
+/// What is dialled, one after the other.
+pub enum Targets {
+    /// The same address so many times.
+    Same(Multiaddr, usize),
+    /// Each line of stdin when it comes.
+    Stdin,
 }
 
 impl Command {
@@ -48,8 +55,10 @@ impl Command {
                 security,
             }),
             Some("dial") => Self::Dial(Dial {
-                target: parse("address", &target.ok_or("no address to dial")?)?,
-                count: flags.take("count", 100)?,
+                targets: Targets::parse(
+                    &target.ok_or("no address to dial")?,
+                    flags.take("count", 100)?,
+                )?,
                 bytes: flags.take("bytes", 262_144)?,
                 security,
                 timeout: Duration::from_millis(flags.take("timeout-ms", 60_000)?),
@@ -61,6 +70,15 @@ impl Command {
             (Some(unknown), _) => Err(format!("no such flag: --{unknown}")),
             (None, Self::Dial(Dial { bytes: 0, .. })) => Err("--bytes: at least 1".to_owned()),
             (None, _) => Ok(command),
+        }
+    }
+}
+
+impl Targets {
+    fn parse(target: &str, count: usize) -> Result<Self, String> {
+        match target {
+            "-" => Ok(Self::Stdin),
+            address => Ok(Self::Same(parse("address", address)?, count)),
         }
     }
 }

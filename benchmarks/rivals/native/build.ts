@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { access, constants, copyFile, mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises'
-import { join, sep } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
+import { packageRoot } from '../../script-path.ts'
 
 export type PeerName = 'go' | 'rust'
 
@@ -22,8 +23,8 @@ interface Recipe {
 }
 
 // the sources are not compiled to dist, this file may be
-const HERE = import.meta.dirname.replace(`${sep}dist${sep}test${sep}`, `${sep}test${sep}`)
-const BIN = join(HERE, '.bin')
+const RIVALS = join(packageRoot(), 'benchmarks', 'rivals')
+const BIN = join(RIVALS, 'native', '.bin')
 const SOURCES = /\.(go|mod|sum|rs|toml|lock)$/
 const EXE = process.platform === 'win32' ? '.exe' : ''
 
@@ -47,11 +48,13 @@ const RECIPES: Record<PeerName, Recipe> = {
  * Builds one peer unless its sources, its lock file and its recipe are those of the binary that is there. The output
  * of the toolchain goes to stderr.
  *
+ * @param name - also the folder of its sources
+ * @param onBuild - is told that a build begins
  * @throws {ExecaError} when the toolchain is there and the build fails
  */
-export async function buildPeer (name: PeerName): Promise<BuildResult> {
+export async function buildPeer (name: PeerName, onBuild: () => void = () => {}): Promise<BuildResult> {
   const recipe = RECIPES[name]
-  const binary = join(BIN, `${name}-peer${EXE}`)
+  const binary = binaryOf(name)
   const stamp = join(BIN, `${name}-peer.sha256`)
   const fingerprint = await hashSources(name)
 
@@ -63,10 +66,11 @@ export async function buildPeer (name: PeerName): Promise<BuildResult> {
     return { status: 'missing-toolchain', toolchain: recipe.toolchain }
   }
 
+  onBuild()
   process.stderr.write(`${name}: ${recipe.toolchain} ${recipe.build.join(' ')}\n`)
   await mkdir(BIN, { recursive: true })
   await execa(recipe.toolchain, recipe.build, {
-    cwd: join(HERE, name),
+    cwd: join(RIVALS, name),
     stdin: 'ignore',
     stdout: process.stderr,
     stderr: process.stderr
@@ -79,6 +83,11 @@ export async function buildPeer (name: PeerName): Promise<BuildResult> {
   await writeFile(stamp, fingerprint)
 
   return { status: 'built', binary }
+}
+
+/** Where the binary of a peer is once it is built */
+export function binaryOf (name: PeerName): string {
+  return join(BIN, `${name}-peer${EXE}`)
 }
 
 /** One after the other: either build takes all the cores there are. */
@@ -106,7 +115,7 @@ async function isCurrent (binary: string, stamp: string, fingerprint: string): P
 }
 
 async function hashSources (name: PeerName): Promise<string> {
-  const cwd = join(HERE, name)
+  const cwd = join(RIVALS, name)
   const hash = createHash('sha256').update(JSON.stringify(RECIPES[name].build))
   const files = await readdir(cwd, { recursive: true })
 
