@@ -19,6 +19,19 @@ export const INACTIVITY_TIMEOUT = 2 * 60_000
  */
 export const FLUSH_BYTES = 64 * 1024
 
+/**
+ * Abort a connection whose peer takes nothing of what waits to be sent to it for
+ * this long, in ms: as long as a connection may be idle.
+ */
+export const STALLED_WRITE_TIMEOUT = INACTIVITY_TIMEOUT
+
+/**
+ * How much is written at a time. Node tells that the kernel took a write only
+ * when it took the whole of it, so this is what a slow peer has to read within
+ * STALLED_WRITE_TIMEOUT not to look as if it did not read at all.
+ */
+export const MAX_WRITE_BYTES = 256 * 1024
+
 /** A closed socket that still waits for the peer's FIN is destroyed after this long without input, in ms. */
 export const LINGER_IDLE_TIMEOUT = 5_000
 

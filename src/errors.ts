@@ -1,4 +1,4 @@
-import { AbortError, ConnectionFailedError } from '@libp2p/interface'
+import { AbortError, ConnectionFailedError, TimeoutError } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
 /**
@@ -23,6 +23,20 @@ export class TCPConnectError extends ConnectionFailedError {
     this.errno = cause.errno
     this.syscall = cause.syscall
     this.cause = cause
+  }
+}
+
+/**
+ * The connection was aborted because its peer took nothing of what waited to be
+ * sent to it for as long as the option `stalledWriteTimeout` says.
+ */
+export class TCPStalledWriteError extends TimeoutError {
+  readonly remoteAddr: Multiaddr
+
+  constructor (remoteAddr: Multiaddr, timeout: number) {
+    super(`${remoteAddr} took nothing of what was sent to it for ${timeout}ms`)
+
+    this.remoteAddr = remoteAddr
   }
 }
 

@@ -33,7 +33,7 @@ import type { TCPComponents, TCPDialEvents, TCPOptions } from './options.ts'
 import type { Transport } from '@libp2p/interface'
 
 export { CLOSE_TIMEOUT } from './constants.ts'
-export { TCPConnectError } from './errors.ts'
+export { TCPConnectError, TCPStalledWriteError } from './errors.ts'
 export { optimistic } from './negotiation/optimistic.ts'
 export type { OptimisticEncrypterComponents } from './negotiation/encrypter.ts'
 export type { OptimisticMuxerComponents } from './negotiation/muxer.ts'

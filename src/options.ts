@@ -143,6 +143,15 @@ export interface TCPOptions {
   closeTimeout?: number
 
   /**
+   * Abort a connection whose peer takes nothing of what waits to be sent to it
+   * for this long, in ms, whatever it sends itself; 0 for never. A peer that goes
+   * on reading is left alone, as long as it takes 256 KiB in this time.
+   *
+   * @default 120_000
+   */
+  stalledWriteTimeout?: number
+
+  /**
    * Save a round trip on every dial: send the first message of the security
    * handshake together with the proposal of the encrypter, instead of waiting
    * for the answer to the proposal. A peer that refuses is dialled once more

@@ -6,7 +6,7 @@ import { connect } from './connect.ts'
 import { LingeringSockets } from './connection/close-path.ts'
 import { OpenSockets } from './connection/open-sockets.ts'
 import { SocketConnection } from './connection/socket-connection.ts'
-import { CLOSE_TIMEOUT, OWNER_CLOSE_TIMEOUT } from './constants.ts'
+import { CLOSE_TIMEOUT, OWNER_CLOSE_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.ts'
 import { abortError } from './errors.ts'
 import { TCPListener } from './listener/listener.ts'
 import { dialerMetrics } from './metrics.ts'
@@ -24,6 +24,7 @@ const MAX_TIMEOUT = 2 ** 31 - 1
 export class TCP implements Transport<TCPDialEvents>, Startable {
   readonly #options: Readonly<TCPOptions>
   readonly #closeTimeout: number
+  readonly #stalledWriteTimeout: number
   readonly #components: TCPComponents
   readonly #metrics?: TCPMetrics
   readonly #log: Logger
@@ -40,9 +41,11 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     assertTimeout('closeTimeout', options.closeTimeout)
     assertTimeout('inboundSocketInactivityTimeout', options.inboundSocketInactivityTimeout)
     assertTimeout('outboundSocketInactivityTimeout', options.outboundSocketInactivityTimeout)
+    assertTimeout('stalledWriteTimeout', options.stalledWriteTimeout)
 
     this.#options = Object.freeze({ ...options })
     this.#closeTimeout = options.closeTimeout ?? CLOSE_TIMEOUT
+    this.#stalledWriteTimeout = options.stalledWriteTimeout ?? STALLED_WRITE_TIMEOUT
     this.#components = components
     this.#metrics = dialerMetrics(components.metrics)
     this.#log = components.logger.forComponent('libp2p:tcp')
@@ -155,6 +158,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
         direction: 'outbound',
         inactivityTimeout: this.#options.outboundSocketInactivityTimeout,
         closeTimeout: this.#closeTimeout,
+        stalledWriteTimeout: this.#stalledWriteTimeout,
         allowHalfOpen: socketOptions.allowHalfOpen,
         lingering: this.#lingering,
         filter,
@@ -191,6 +195,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       backlog,
       closeServerOnMaxConnections,
       closeTimeout: this.#closeTimeout,
+      stalledWriteTimeout: this.#stalledWriteTimeout,
       lingering: this.#lingering,
       onSocket: socket => { this.#sockets.add(socket) },
       metrics: this.#components.metrics,

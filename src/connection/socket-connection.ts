@@ -2,13 +2,15 @@ import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/i
 import { AbstractMultiaddrConnection } from '@libp2p/utils'
 import { raceSignal } from 'race-signal'
 import { isUnix } from '../addresses.ts'
-import { INACTIVITY_TIMEOUT } from '../constants.ts'
+import { INACTIVITY_TIMEOUT, MAX_WRITE_BYTES } from '../constants.ts'
+import { TCPStalledWriteError } from '../errors.ts'
 import { finish } from './close-path.ts'
 import { onInactivity } from './timers.ts'
 import { WritePath } from './write-path.ts'
+import { WriteWatch } from './write-watch.ts'
 import type { LingeringSockets } from './close-path.ts'
 import type { WireFilter } from './wire-filter.ts'
-import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
+import type { AbortOptions, CounterGroup, StreamCloseEvent } from '@libp2p/interface'
 import type { AbstractMultiaddrConnectionInit, SendResult } from '@libp2p/utils'
 import type { Socket } from 'node:net'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -19,6 +21,9 @@ export interface SocketConnectionInit extends AbstractMultiaddrConnectionInit {
 
   /** How long `close()` waits for the peer's FIN, in ms */
   closeTimeout: number
+
+  /** Abort if the peer takes nothing of what waits to be sent for so long, in ms; 0 for never */
+  stalledWriteTimeout: number
 
   /** Stay writable when the peer sends FIN, until `close()` is called */
   allowHalfOpen: boolean
@@ -41,7 +46,10 @@ export class SocketConnection extends AbstractMultiaddrConnection {
   readonly #writes: WritePath
   readonly #lingering: LingeringSockets
   readonly #closeTimeout: number
+  readonly #stalledWriteTimeout: number
   readonly #allowHalfOpen: boolean
+  readonly #metrics?: CounterGroup
+  readonly #metricPrefix: string
 
   #filter?: WireFilter
 
@@ -52,6 +60,10 @@ export class SocketConnection extends AbstractMultiaddrConnection {
   #closing?: PromiseWithResolvers<void>
 
   #drained?: PromiseWithResolvers<void>
+
+  /** Exists since the kernel first did not take all at once */
+  #writeWatch?: WriteWatch
+
   #socketError?: Error
   #closeError?: Error
 
@@ -59,10 +71,13 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     super(init)
 
     this.#socket = init.socket
-    this.#writes = new WritePath(init.socket)
+    this.#writes = new WritePath(init.socket, () => { this.#watchWrites() })
     this.#lingering = init.lingering
     this.#closeTimeout = init.closeTimeout
+    this.#stalledWriteTimeout = init.stalledWriteTimeout
     this.#allowHalfOpen = init.allowHalfOpen
+    this.#metrics = init.metrics
+    this.#metricPrefix = init.metricPrefix ?? ''
     this.#filter = init.filter
 
     this.#socket.on('data', this.#onData)
@@ -80,7 +95,9 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     })
   }
 
-  sendData (data: Uint8ArrayList): SendResult {
+  sendData (all: Uint8ArrayList): SendResult {
+    // the rest stays in the write buffer of the base class, until 'drain' if it must
+    const data = all.byteLength > MAX_WRITE_BYTES ? all.sublist(0, MAX_WRITE_BYTES) : all
     const answer = this.#filter?.sending(data)
 
     if (answer != null) {
@@ -250,6 +267,7 @@ export class SocketConnection extends AbstractMultiaddrConnection {
         closeEvent.error.cause ??= this.#socketError
       }
 
+      this.#writeWatch?.stop()
       this.#closeError = closeEvent.error
       this.#drained?.reject(closeEvent.error ?? new ConnectionClosedError())
 
@@ -353,6 +371,19 @@ export class SocketConnection extends AbstractMultiaddrConnection {
 
   #isUnsent (): boolean {
     return this.status === 'closing' && !this.#socket.writableFinished
+  }
+
+  #watchWrites (): void {
+    if (this.#stalledWriteTimeout > 0 && (this.status === 'open' || this.status === 'closing')) {
+      this.#writeWatch ??= new WriteWatch(this.#socket, this.#stalledWriteTimeout, () => { this.#onStalledWrite() })
+      this.#writeWatch.start()
+    }
+  }
+
+  #onStalledWrite (): void {
+    this.log('tcp stalled write %a', this.remoteAddr)
+    this.#metrics?.increment({ [`${this.#metricPrefix}stalled_write`]: true })
+    this.abort(new TCPStalledWriteError(this.remoteAddr, this.#stalledWriteTimeout))
   }
 
   #onInactivity (): void {

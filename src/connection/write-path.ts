@@ -19,12 +19,15 @@ const COPY_BYTES = 4 * 1024
  */
 export class WritePath {
   readonly #socket: Socket
+  readonly #onBacklog: () => void
   #waiting: Uint8Array[] = []
   #waitingBytes = 0
   #flushScheduled = false
 
-  constructor (socket: Socket) {
+  /** `onBacklog` is called whenever the kernel does not take all that it is given at once */
+  constructor (socket: Socket, onBacklog: () => void) {
     this.#socket = socket
+    this.#onBacklog = onBacklog
   }
 
   /**
@@ -66,17 +69,20 @@ export class WritePath {
 
     if (waiting.length === 1) {
       this.#socket.write(waiting[0])
-      return
+    } else {
+      this.#socket.cork()
+
+      try {
+        for (const bytes of waiting) {
+          this.#socket.write(bytes)
+        }
+      } finally {
+        this.#socket.uncork()
+      }
     }
 
-    this.#socket.cork()
-
-    try {
-      for (const bytes of waiting) {
-        this.#socket.write(bytes)
-      }
-    } finally {
-      this.#socket.uncork()
+    if (this.#socket.writableLength > 0) {
+      this.#onBacklog()
     }
   }
 

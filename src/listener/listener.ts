@@ -25,6 +25,7 @@ export interface TCPListenerInit {
   backlog?: number
   closeServerOnMaxConnections?: CloseServerOnMaxConnectionsOpts
   closeTimeout: number
+  stalledWriteTimeout: number
   lingering: LingeringSockets
 
   /** Told of every accepted socket */
@@ -219,6 +220,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       direction: 'inbound',
       inactivityTimeout: this.#init.inactivityTimeout,
       closeTimeout: this.#init.closeTimeout,
+      stalledWriteTimeout: this.#init.stalledWriteTimeout,
       allowHalfOpen: this.#init.socketOptions.allowHalfOpen,
       lingering: this.#init.lingering,
       metrics: this.#metrics.events,

@@ -1,0 +1,71 @@
+import { afterPoll } from './timers.ts'
+import type { Socket } from 'node:net'
+
+/** How often a socket is looked at until its writes count as stalled */
+const LOOKS = 4
+
+/**
+ * Notices that a peer takes nothing of what waits to be sent to it, whatever it
+ * sends itself: Node's own timeout starts anew with everything that comes in.
+ *
+ * It looks from time to time whether writes have been completed, instead of
+ * setting a timer for each. Looks are counted, not the time between them, so
+ * that an event loop that is busy for minutes counts once.
+ */
+export class WriteWatch {
+  readonly #socket: Socket
+  readonly #timeout: number
+  readonly #onStalled: () => void
+  #cancel?: () => void
+  #taken = 0
+  #looksInVain = 0
+
+  /** `onStalled` is called when nothing was taken for `timeout` ms, or up to a quarter more */
+  constructor (socket: Socket, timeout: number, onStalled: () => void) {
+    this.#socket = socket
+    this.#timeout = timeout
+    this.#onStalled = onStalled
+  }
+
+  /** Something waits to be taken. The watch ends by itself when nothing does. */
+  start (): void {
+    if (this.#cancel == null) {
+      this.#taken = this.#bytesTaken()
+      this.#looksInVain = 0
+      this.#lookLater()
+    }
+  }
+
+  stop (): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+
+  #lookLater (): void {
+    this.#cancel = afterPoll(this.#timeout / LOOKS, () => {
+      this.#cancel = undefined
+      this.#look()
+    })
+  }
+
+  #look (): void {
+    if (this.#socket.destroyed || this.#socket.writableLength === 0) {
+      return
+    }
+
+    const taken = this.#bytesTaken()
+    this.#looksInVain = taken === this.#taken ? this.#looksInVain + 1 : 0
+    this.#taken = taken
+
+    if (this.#looksInVain < LOOKS) {
+      this.#lookLater()
+    } else {
+      this.#onStalled()
+    }
+  }
+
+  /** All that the kernel took of what was written: Node counts a write when the kernel has the whole of it */
+  #bytesTaken (): number {
+    return this.#socket.bytesWritten - this.#socket.writableLength
+  }
+}
