@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { allCommand } from './all/command.ts'
+import { compareCommand } from './compare/command.ts'
 import { connectCommand } from './connect/command.ts'
 import { nagleCommand } from './nagle/command.ts'
 import { readmeCommand } from './readme/command.ts'
@@ -14,6 +15,7 @@ const program = new Command('npm run benchmark --')
   .addCommand(scaleCommand)
   .addCommand(allCommand)
   .addCommand(readmeCommand)
+  .addCommand(compareCommand)
   // --help goes to the program: show what its default takes as well
   .addHelpText('after', () => `\n${connectCommand.helpInformation()}`)
 

@@ -1,4 +1,5 @@
 import { noiseWarnings } from '../report/noise.ts'
+import { trips } from '../report/numbers.ts'
 import { STACK_TITLES } from './cases.ts'
 import { findings } from './findings.ts'
 import { bytesText, plural, sizesText, whole } from './wording.ts'
@@ -16,26 +17,43 @@ type Find = (stack: StackName, noDelay: boolean, pace?: Pace) => CaseFindings
  */
 export function explain (link: NagleLink, { cases, messages }: Pick<NagleReport, 'cases' | 'messages'>): string[] {
   const all = findings(link, cases)
-  const find: Find = (stack, noDelay, pace = 'spaced') => all.find(({ case: of }) => of.stack === stack && of.noDelay === noDelay && of.pace === pace) as CaseFindings
+  const find = finder(all)
 
   return [
-    withNagle(find, link.roundTrip, messages),
+    withNagle(find, link, messages),
     withoutNagle(find),
     ...official(find),
     inOneTick(find, messages)
   ]
 }
 
-function withNagle (find: Find, roundTrip: number, messages: number): string {
+/**
+ * How many round trips after the first message the last one arrives with Nagle's
+ * algorithm. Undefined where it held nothing back.
+ */
+export function tripsHeldBack (link: NagleLink, { cases, messages }: Pick<NagleReport, 'cases' | 'messages'>): number | undefined {
+  return heldBack(finder(findings(link, cases)), link, messages)
+}
+
+function finder (all: CaseFindings[]): Find {
+  return (stack, noDelay, pace = 'spaced') => all.find(({ case: of }) => of.stack === stack && of.noDelay === noDelay && of.pace === pace) as CaseFindings
+}
+
+function heldBack (find: Find, { roundTrip }: NagleLink, messages: number): number | undefined {
   const { sizes, first, last } = find('ours', false)
 
-  if (sizes.length === messages) {
+  return sizes.length === messages ? undefined : (last.median - first.median) / roundTrip
+}
+
+function withNagle (find: Find, link: NagleLink, messages: number): string {
+  const { sizes, first, last } = find('ours', false)
+  const later = heldBack(find, link, messages)
+
+  if (later == null) {
     return 'Nagle\'s algorithm held nothing back here: each ACK was there before the next write.'
   }
 
-  const later = ((last.median - first.median) / roundTrip).toFixed(1)
-
-  return `With Nagle's algorithm the first ${sizes[0] === 1 ? 'byte' : `${sizes[0]} bytes`} left alone and arrived after ${whole(first.median)} ms; the rest waited for its ACK and were all there after ${whole(last.median)} ms, ${later} round trips later, in ${plural(sizes.length - 1, 'segment')} of ${bytesText(sizes.slice(1))}.`
+  return `With Nagle's algorithm the first ${sizes[0] === 1 ? 'byte' : `${sizes[0]} bytes`} left alone and arrived after ${whole(first.median)} ms; the rest waited for its ACK and were all there after ${whole(last.median)} ms, ${trips(later)} round trips later, in ${plural(sizes.length - 1, 'segment')} of ${bytesText(sizes.slice(1))}.`
 }
 
 function withoutNagle (find: Find): string {

@@ -1,4 +1,3 @@
-import { summariseLink } from '../connect/summary.ts'
 import { firstByteTable } from '../connect/tables.ts'
 import { explain } from '../nagle/explain.ts'
 import { markdownTable, provenance } from '../report/markdown.ts'
@@ -6,6 +5,7 @@ import { ms } from '../report/numbers.ts'
 import { LEGEND as SCALE_LEGEND, levelsOf as scaleLevels, quantityTable } from '../scale/tables.ts'
 import { levelsOf as throughputLevels } from '../throughput/comparisons.ts'
 import { ratioTable } from '../throughput/tables.ts'
+import { quotedLink, quotedNagleLink } from './quoted.ts'
 import type { ConnectReport } from '../connect/report.ts'
 import type { NagleReport } from '../nagle/report.ts'
 import type { ScaleReport } from '../scale/report.ts'
@@ -61,8 +61,7 @@ export function replaceBlock (page: string, block: string): string {
 }
 
 function connectSection (report: ConnectReport): string[] {
-  const link = report.links.reduce((longest, link) => link.roundTrip > longest.roundTrip ? link : longest)
-  const summaries = summariseLink(link, report.rivals).filter(({ total }) => total.count > 0)
+  const { link, summaries } = quotedLink(report)
 
   return [
     '### Until the first byte is echoed',
@@ -74,7 +73,7 @@ function connectSection (report: ConnectReport): string[] {
 }
 
 function nagleSection (report: NagleReport): string[] {
-  const [link] = report.links
+  const link = quotedNagleLink(report)
   const [effect, ...others] = explain(link, report)
   const notTheCause = others.filter(sentence => sentence.includes('#3029'))
 

@@ -27,6 +27,22 @@ export function timeRatio (report: ThroughputReport, row: string, of: Of, to: Of
 }
 
 /**
+ * What a table of a level compares, in the order of its columns: connections with
+ * raw net and the official transport, streams with the official transport.
+ */
+export function comparedAt (report: ThroughputReport, level: string): Array<{ of: Of, to: Of }> {
+  const official: Of = { level, rival: 'official' }
+  const base = level === NET.level ? NET : official
+  const others = rivalsAt(report, level).map(({ name }): Of => ({ level, rival: name })).filter(({ rival }) => rival !== base.rival)
+  const isOfficialThere = base !== official && others.some(({ rival }) => rival === official.rival)
+
+  return [
+    ...others.map(of => ({ of, to: base })),
+    ...(isOfficialThere ? others.filter(({ rival }) => rival !== official.rival).map(of => ({ of, to: official })) : [])
+  ]
+}
+
+/**
  * Who was measured at a level, in the order in which tables list them.
  */
 export function rivalsAt (report: ThroughputReport, level: string): Array<{ name: string, title: string }> {

@@ -2,7 +2,7 @@ import { NAMES } from '../contenders/names.ts'
 import { short } from '../report/numbers.ts'
 import { samplesOf } from '../series.ts'
 import { median, summarise } from '../statistics.ts'
-import { NET, rivalsAt, timeRatio } from './comparisons.ts'
+import { NET, comparedAt, rivalsAt, timeRatio } from './comparisons.ts'
 import type { Of } from './comparisons.ts'
 import type { ReportedRow, ThroughputReport } from './report.ts'
 import type { Comparison } from '../report/comparison.ts'
@@ -14,26 +14,27 @@ import type { Table } from '../report/table.ts'
  */
 export function ratioTable (report: ThroughputReport, level: string): Table {
   const base: Of = level === NET.level ? NET : { level, rival: 'official' }
-  const others = rivalsAt(report, level).map(({ name }) => name).filter(name => name !== base.rival)
-  const official = level === NET.level && others.includes('official') ? others.filter(name => name !== 'official') : []
+  const compared = comparedAt(report, level)
   const published = level === NET.level
 
   return {
     columns: [
       { title: 'row', align: 'left' },
       { title: `${NAMES[base.rival]}, us/op` },
-      ...others.map(name => ({ title: `${NAMES[name]} / ${NAMES[base.rival]}` })),
-      ...official.map(name => ({ title: `${NAMES[name]} / official` })),
+      ...compared.map(({ of, to }) => ({ title: ratioTitle(of, to) })),
       ...(published ? [{ title: 'tcp-conn (Go) / its raw TCP' }] : [])
     ],
     rows: report.rows.map(row => [
       row.title,
       short(median(samplesOf(report.samples, { row: row.name, ...base, metric: 'time' }))),
-      ...others.map(rival => withSpread(timeRatio(report, row.name, { level, rival }, base))),
-      ...official.map(rival => withSpread(timeRatio(report, row.name, { level, rival }, { level, rival: 'official' }))),
+      ...compared.map(({ of, to }) => withSpread(timeRatio(report, row.name, of, to))),
       ...(published ? [row.published.overhead?.toFixed(2) ?? '-'] : [])
     ])
   }
+}
+
+export function ratioTitle (of: Of, to: Of): string {
+  return `${NAMES[of.rival]} / ${NAMES[to.rival]}`
 }
 
 const COLUMNS: Array<{ title: string, metric: string }> = [

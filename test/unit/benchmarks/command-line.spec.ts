@@ -69,7 +69,7 @@ describe('benchmarks: command line', () => {
   it('lists every command', () => {
     const { stdout } = spawnSync(process.execPath, [scriptPath(import.meta.url, '../../../benchmarks/cli'), '--help'], { encoding: 'utf8' })
 
-    for (const name of ['connect', 'nagle', 'throughput', 'scale', 'all', 'readme']) {
+    for (const name of ['connect', 'nagle', 'throughput', 'scale', 'all', 'readme', 'compare']) {
       expect(stdout).to.match(new RegExp(`^  ${name} \\[options\\]`, 'm'))
     }
   })

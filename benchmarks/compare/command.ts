@@ -1,0 +1,35 @@
+/* eslint-disable no-console */
+import { Command } from 'commander'
+import { numberFrom } from '../command-line/arguments.ts'
+
+const WITHIN = 10
+
+export const compareCommand = new Command('compare')
+  .description('every ratio that README quotes, in two runs; fails where they disagree')
+  .argument('<directory>', 'the results of one run')
+  .argument('<other>', 'those of another')
+  .option('--within <percent>', 'how far apart they may be', numberFrom(0), WITHIN)
+  .action(async (directory: string, other: string, { within }: { within: number }) => {
+    const [{ readReports }, { quotedRatios }, { differenceTable, differences, disagreements }, { textTable }] = await Promise.all([
+      import('../readme/read-reports.ts'),
+      import('../readme/quoted.ts'),
+      import('./differences.ts'),
+      import('../report/table.ts')
+    ])
+    const [before, after] = await Promise.all([directory, other].map(async results => {
+      const ratios = quotedRatios(await readReports(results))
+
+      if (ratios.length === 0) {
+        throw new Error(`There are no results in ${results}`)
+      }
+
+      return ratios
+    }))
+    const all = differences(before, after)
+    const apart = disagreements(all, within)
+    const missing = apart.filter(({ percent }) => Number.isNaN(percent)).length
+
+    console.log(textTable(differenceTable(all, within)))
+    console.log(`\n${all.length - apart.length} of ${all.length} ratios agree within ${within} %${missing === 0 ? '' : `; ${missing} are only in one of the two`}.`)
+    process.exitCode = apart.length === 0 ? 0 : 1
+  })

@@ -1,0 +1,66 @@
+import type { QuotedRatio } from '../readme/quoted.ts'
+import type { Table } from '../report/table.ts'
+
+/**
+ * One ratio in two runs
+ */
+export interface Difference extends Pick<QuotedRatio, 'suite' | 'name'> {
+  /**
+   * Undefined where the run did not measure it.
+   */
+  before?: QuotedRatio
+  after?: QuotedRatio
+
+  /**
+   * In %, against the first. NaN where one run did not measure it.
+   */
+  percent: number
+}
+
+/**
+ * Every ratio of either run, in the order of the first.
+ */
+export function differences (before: QuotedRatio[], after: QuotedRatio[]): Difference[] {
+  const keyOf = ({ suite, name }: QuotedRatio): string => `${suite} ${name}`
+  const all = new Map([...before, ...after].map(ratio => [keyOf(ratio), ratio]))
+
+  return [...all].map(([key, { suite, name }]) => {
+    const [was, is] = [before, after].map(ratios => ratios.find(ratio => keyOf(ratio) === key))
+
+    return { suite, name, before: was, after: is, percent: was == null || is == null ? NaN : (is.ratio / was.ratio - 1) * 100 }
+  })
+}
+
+/**
+ * Those that differ by more than so many %. What only one run measured differs.
+ */
+export function disagreements (all: Difference[], within: number): Difference[] {
+  return all.filter(({ percent }) => !(Math.abs(percent) <= within))
+}
+
+export function differenceTable (all: Difference[], within: number): Table {
+  const apart = new Set(disagreements(all, within))
+
+  return {
+    columns: [
+      { title: 'suite', align: 'left' },
+      { title: 'ratio', align: 'left' },
+      { title: 'first' },
+      { title: 'second' },
+      { title: 'difference' },
+      { title: '', align: 'left' }
+    ],
+    rows: all.map(difference => [
+      difference.suite,
+      difference.name,
+      text(difference.before),
+      text(difference.after),
+      Number.isNaN(difference.percent) ? '-' : `${difference.percent < 0 ? '' : '+'}${difference.percent.toFixed(1)} %`,
+      apart.has(difference) ? `> ${within} %` : ''
+    ])
+  }
+}
+
+function text (quoted?: QuotedRatio): string {
+  return quoted == null ? '-' : `${quoted.noisy ? '~' : ''}${quoted.ratio.toFixed(2)}`
+}

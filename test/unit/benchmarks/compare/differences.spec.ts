@@ -1,0 +1,104 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'aegir/chai'
+import { execa } from 'execa'
+import { differences, disagreements } from '../../../../benchmarks/compare/differences.ts'
+import { readmeBlock } from '../../../../benchmarks/readme/block.ts'
+import { quotedRatios } from '../../../../benchmarks/readme/quoted.ts'
+import { scriptPath } from '../../../../benchmarks/script-path.ts'
+import { connectReport } from '../fixtures/connect-report.ts'
+import { nagleReport } from '../fixtures/nagle-report.ts'
+import { scaleReport, throughputReport } from '../fixtures/series-reports.ts'
+import type { Reports } from '../../../../benchmarks/readme/block.ts'
+import type { QuotedRatio } from '../../../../benchmarks/readme/quoted.ts'
+
+const reports: Reports = { connect: connectReport, nagle: nagleReport, throughput: throughputReport(), scale: scaleReport() }
+
+function quoted (name: string, ratio: number): QuotedRatio {
+  return { suite: 'connect', name, ratio, noisy: false }
+}
+
+describe('benchmarks: two runs', () => {
+  it('are compared by all that README quotes, and by nothing else', () => {
+    const block = readmeBlock(reports)
+    const inConnect = [...block.matchAll(/^\| the .* \| (\d+\.\d) \| .* \| ~?(\d+\.\d\d)x \|$/gm)].flatMap(([, roundTrips, ratio]) => [roundTrips, ratio])
+    const inNagle = [...block.matchAll(/(\d+\.\d) round trips later/g)].map(([, trips]) => trips)
+    const inThroughput = [...block.matchAll(/(?<=\| )~?(\d+\.\d\d) \(\d/g)].map(([, ratio]) => ratio)
+    const ratios = quotedRatios(reports)
+    const texts = (suite: QuotedRatio['suite'], digits: (name: string) => number): string[] => ratios
+      .filter(ratio => ratio.suite === suite)
+      .map(({ name, ratio }) => ratio.toFixed(digits(name)))
+
+    // the reference itself is always 1
+    inConnect.splice(inConnect.indexOf('1.00'), 1)
+    expect(texts('connect', name => name.endsWith('round trips') ? 1 : 2)).to.have.lengthOf(3).and.deep.equal(inConnect)
+    expect(texts('nagle', () => 1)).to.have.lengthOf(1).and.deep.equal(inNagle)
+    // the rows of README go through all ratios of a row before the next
+    expect(texts('throughput', () => 2)).to.have.lengthOf(7).and.deep.equal(inThroughput)
+    expect(ratios.map(({ name }) => name)).to.include('the ours stack: to official').and.to.include('small message: 100 B round trip, stream level: ours / official')
+  })
+
+  it('agree where every ratio is near enough, upwards and downwards', () => {
+    const all = differences([quoted('a', 1), quoted('b', 1), quoted('c', 2), quoted('d', 2)], [quoted('a', 1.09), quoted('b', 0.91), quoted('c', 2.3), quoted('d', 1.7)])
+
+    expect(all.map(({ percent }) => Math.round(percent))).to.deep.equal([9, -9, 15, -15])
+    expect(disagreements(all, 10).map(({ name }) => name)).to.deep.equal(['c', 'd'])
+    expect(disagreements(all, 16)).to.be.empty()
+  })
+
+  it('disagree about what only one of them measured', () => {
+    const all = differences([quoted('a', 1), quoted('b', 1)], [quoted('a', 1), quoted('c', 1)])
+
+    expect(disagreements(all, 10).map(({ name }) => name)).to.deep.equal(['b', 'c'])
+  })
+
+  describe('on the command line', () => {
+    let directory: string
+
+    beforeEach(async () => { directory = await mkdtemp(path.join(tmpdir(), 'compare-')) })
+    afterEach(async () => rm(directory, { recursive: true }))
+
+    async function compare (other: Reports, ...options: string[]): Promise<{ exitCode?: number, stdout: string, stderr: string }> {
+      const directories = await Promise.all([reports, other].map(async reports => {
+        const results = await mkdtemp(path.join(directory, 'results-'))
+        await Promise.all(Object.entries(reports).map(async ([name, report]) => writeFile(path.join(results, `${name}.json`), JSON.stringify(report))))
+
+        return results
+      }))
+
+      return execa(process.execPath, [scriptPath(import.meta.url, '../../../../benchmarks/cli'), 'compare', ...directories, ...options], { reject: false })
+    }
+
+    it('exit with 0 where they agree', async () => {
+      const { exitCode, stdout } = await compare(reports)
+
+      expect(stdout).to.include('11 of 11 ratios agree within 10 %')
+      expect(exitCode).to.equal(0)
+    })
+
+    it('exit with 1 where they do not, and show where', async () => {
+      const slower = throughputReport()
+      slower.samples.forEach(series => {
+        if (series.level === 'stream' && series.rival === 'ours') {
+          series.samples = series.samples.map(sample => sample * 1.2)
+        }
+      })
+      const { exitCode, stdout } = await compare({ ...reports, throughput: slower })
+
+      expect(stdout).to.match(/^throughput +small message: 100 B round trip, stream level: ours \/ official +1\.20 +1\.44 +\+20\.0 % +> 10 %$/m)
+      expect(stdout).to.include('10 of 11 ratios agree')
+      expect(exitCode).to.equal(1)
+      expect((await compare({ ...reports, throughput: slower }, '--within', '21')).exitCode).to.equal(0)
+    })
+
+    it('exit with 1 where a suite was left out, or there is nothing to compare', async () => {
+      const one = await compare({ connect: reports.connect })
+      const none = await compare({})
+
+      expect(one.stdout).to.include('8 are only in one of the two')
+      expect(none.stderr).to.match(/There are no results in .*results-/)
+      expect([one.exitCode, none.exitCode]).to.deep.equal([1, 1])
+    })
+  })
+})
