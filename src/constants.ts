@@ -44,6 +44,9 @@ export const MAX_LINGERING = 1_000
 /** How long a paused listener waits before it tries its port again, if another process took it, in ms. */
 export const RELISTEN_INTERVAL = 1_000
 
+/** How often a listener looks whether a file descriptor is left for the next connection, in ms. */
+export const DESCRIPTOR_CHECK_INTERVAL = 1_000
+
 /**
  * How long libp2p's connection manager gives connections to close when the node
  * stops, in ms. It stops at the same time as the transports.

@@ -8,6 +8,7 @@ import { OpenSockets } from '../connection/open-sockets.ts'
 import { SocketConnection } from '../connection/socket-connection.ts'
 import { listenerMetrics } from '../metrics.ts'
 import { AcceptGate } from './accept-gate.ts'
+import { DescriptorWatch } from './descriptor-watch.ts'
 import { PausableServer } from './pausable-server.ts'
 import type { ServerState } from './pausable-server.ts'
 import type { LingeringSockets } from '../connection/close-path.ts'
@@ -47,8 +48,12 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   readonly #server: PausableServer
   readonly #sockets = new OpenSockets()
   readonly #gate: AcceptGate
+  readonly #descriptors: DescriptorWatch
   readonly #metrics: ListenerMetrics
   readonly #log: Logger
+
+  /** One for all connections: a logger takes 3 KiB. The upgrader gives each a scope of its own */
+  readonly #connectionLog: Logger
 
   /** Ends upgrades that are under way when the listener closes */
   readonly #shutdown = new AbortController()
@@ -65,6 +70,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     this.#init = init
     this.#gate = new AcceptGate(init.closeServerOnMaxConnections)
     this.#log = init.logger.forComponent('libp2p:tcp:listener')
+    this.#connectionLog = init.logger.forComponent('libp2p:tcp:connection')
     this.#metrics = listenerMetrics(init.metrics, () => ({ [this.#label]: this.#sockets.size }))
     setMaxListeners(Infinity, this.#shutdown.signal)
 
@@ -86,6 +92,16 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       .on('drop', () => { this.#count('events', 'drop') })
 
     this.#server = new PausableServer(server)
+    this.#descriptors = new DescriptorWatch({
+      onNone: checks => {
+        this.#count('errors', 'no_descriptors')
+
+        if (checks === 1) {
+          this.#log.error('no file descriptor is left: connections to %s are closed before they are accepted', this.#label)
+        }
+      },
+      onFree: () => { this.#log('file descriptors are free again, %s accepts connections', this.#label) }
+    })
   }
 
   /**
@@ -149,6 +165,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     const { state } = this.#server
     const closed = this.#server.close()
 
+    this.#descriptors.stop()
     this.#log('closing server on %s', this.#label)
     this.#shutdown.abort()
 
@@ -170,6 +187,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       this.#label = `${address.address}:${address.port}`
     }
 
+    this.#descriptors.start()
     this.#updateStatusMetric()
     this.safeDispatchEvent('listening')
   }
@@ -225,7 +243,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       lingering: this.#init.lingering,
       metrics: this.#metrics.events,
       metricPrefix: `${this.#label} `,
-      log: this.#init.logger.forComponent('libp2p:tcp:connection')
+      log: this.#connectionLog
     })
   }
 
