@@ -39,7 +39,12 @@ await Promise.all(Array.from({ length: Math.min(total, scenario.concurrency ?? 1
   }
 }))
 
-await cleanUp()
+try {
+  await cleanUp()
+} catch (err: any) {
+  unhealthy(`afterwards: ${err.message}`)
+}
+
 // what nobody caught is told of after this turn
 await nextTurn()
 tell({ type: 'done' })
@@ -63,7 +68,12 @@ async function once (index: number): Promise<void> {
     error = `${err.name}: ${err.message}`
   }
 
-  await cleanUp()
+  try {
+    await cleanUp()
+  } catch (err: any) {
+    error ??= `${err.name}: ${err.message}`
+  }
+
   tell({ type: 'run', error, faults, measured })
 }
 
@@ -72,9 +82,20 @@ function cleanups (): { defer: Defer, cleanUp(): Promise<void> } {
 
   return {
     defer: task => { tasks.push(task) },
+    // the rest is cleaned up also where one of them fails
     cleanUp: async () => {
+      const failures: unknown[] = []
+
       for (const task of tasks.splice(0).reverse()) {
-        await task()
+        try {
+          await task()
+        } catch (err) {
+          failures.push(err)
+        }
+      }
+
+      if (failures.length > 0) {
+        throw failures[0]
       }
     }
   }

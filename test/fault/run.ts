@@ -14,22 +14,26 @@ import type { Outcome, TransportName } from './scenario.ts'
 
 interface Flags {
   suite?: string[]
+  scenario?: string[]
   transports: TransportName[]
   scale: number
+  officialScale?: number
   seed: number
   out?: string
 }
 
 await new Command('test:fault')
   .option('--suite <names>', 'only these suites', listOf(name => name))
+  .option('--scenario <names>', 'only scenarios with one of these in their name', listOf(name => name))
   .addOption(new Option('--transports <names>', 'ours, official').argParser(listOf(oneOf(['ours', 'official'] as const))).default(['ours'], 'ours'))
   .option('--scale <factor>', 'this many times as many runs', numberFrom(0), 1)
+  .option('--official-scale <factor>', 'the same for @libp2p/tcp, which takes longer where it fails', numberFrom(0))
   .option('--seed <number>', 'makes a run again', wholeFrom(0), Date.now() % 2 ** 32)
   .option('--out <directory>', 'where to write RESULTS.md and results.json')
   .action(main)
   .parseAsync()
 
-async function main ({ suite: names, transports, scale, seed, out }: Flags): Promise<void> {
+async function main ({ suite: names, scenario: scenarioNames, transports, scale, officialScale, seed, out }: Flags): Promise<void> {
   const all = await suites()
   const chosen = all.filter(({ name }) => names?.includes(name) ?? true)
   const outcomes: Outcome[] = []
@@ -41,9 +45,19 @@ async function main ({ suite: names, transports, scale, seed, out }: Flags): Pro
   say(`seed ${seed}`)
 
   for (const suite of chosen) {
-    for (const scenario of suite.scenarios) {
-      for (const transport of transports) {
-        const runs = Math.max(1, Math.round(scenario.runs * scale))
+    const missing = await suite.missing?.()
+
+    if (missing != null && process.env.CI != null) {
+      throw new Error(`${suite.name} cannot be run, and this is CI: ${missing}`)
+    } else if (missing != null) {
+      say(`SKIPPED ${suite.name}: ${missing}`)
+      continue
+    }
+
+    for (const scenario of suite.scenarios.filter(({ name }) => scenarioNames?.some(part => name.includes(part)) ?? true)) {
+      for (const transport of transports.filter(name => scenario.transports?.includes(name) ?? true)) {
+        const factor = transport === 'official' ? officialScale ?? scale : scale
+        const runs = Math.max(1, Math.round(scenario.runs * factor))
         const outcome = await runScenario(suite, scenario, transport, seed, runs, interrupted.signal)
 
         outcomes.push(outcome)
@@ -57,8 +71,8 @@ async function main ({ suite: names, transports, scale, seed, out }: Flags): Pro
   }
 
   if (out != null) {
-    await writeFile(`${out}/RESULTS.md`, report(chosen, outcomes, command(transports, scale, seed)))
-    await writeFile(`${out}/results.json`, `${JSON.stringify({ seed, scale, outcomes }, undefined, 1)}\n`)
+    await writeFile(`${out}/RESULTS.md`, report(chosen, outcomes, command({ suite: names, transports, scale, officialScale, seed })))
+    await writeFile(`${out}/results.json`, `${JSON.stringify({ seed, scale, officialScale, outcomes }, undefined, 1)}\n`)
   }
 
   const ours = outcomes.filter(({ transport }) => transport === 'ours')
@@ -68,8 +82,15 @@ async function main ({ suite: names, transports, scale, seed, out }: Flags): Pro
   process.exitCode = broken.length > 0 ? 1 : 0
 }
 
-function command (transports: TransportName[], scale: number, seed: number): string {
-  return `npm run test:fault -- --transports ${transports.join()}${scale === 1 ? '' : ` --scale ${scale}`} --seed ${seed}`
+function command ({ suite, transports, scale, officialScale, seed }: Flags): string {
+  return [
+    'npm run test:fault --',
+    ...suite == null ? [] : [`--suite ${suite.join()}`],
+    `--transports ${transports.join()}`,
+    ...scale === 1 ? [] : [`--scale ${scale}`],
+    ...officialScale == null ? [] : [`--official-scale ${officialScale}`],
+    `--seed ${seed}`
+  ].join(' ')
 }
 
 function sum (numbers: number[]): number {

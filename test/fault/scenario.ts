@@ -12,6 +12,12 @@ export interface Suite {
   promise: string
 
   scenarios: Scenario[]
+
+  /**
+   * Makes what its scenarios need, and says what this machine lacks for it, if it
+   * lacks something. That is an error in CI; elsewhere the suite is left out.
+   */
+  missing?(): Promise<string | undefined>
 }
 
 export interface Scenario {
@@ -28,6 +34,11 @@ export interface Scenario {
   concurrency?: number
 
   /**
+   * Where only one transport can be asked for this
+   */
+  transports?: TransportName[]
+
+  /**
    * After so many ms without a finished run the scenario hangs
    */
   timeout: number
@@ -41,7 +52,8 @@ export interface Scenario {
 
 export interface Context {
   /**
-   * What is to be done after all runs
+   * What is to be done after all runs, last in first out. What throws here has
+   * broken the promise too: a look at what is left open belongs here.
    */
   defer: Defer
 
@@ -52,6 +64,9 @@ export interface Context {
 }
 
 export interface Run {
+  /**
+   * Counts from 0
+   */
   index: number
 
   /**
