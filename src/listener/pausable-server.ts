@@ -1,6 +1,7 @@
 import dns from 'node:dns/promises'
 import net from 'node:net'
 import { pEvent } from 'p-event'
+import { raceSignal } from 'race-signal'
 import { RELISTEN_INTERVAL } from '../constants.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { AddressInfo, ListenOptions, Server } from 'node:net'
@@ -40,13 +41,15 @@ export class PausableServer {
   }
 
   /**
+   * @throws {AbortError} if the server is closed meanwhile
    * @throws {Error} Node's error if the address cannot be listened on
    */
   async listen (endpoint: Endpoint, options: ListenOptions): Promise<void> {
     this.#state = 'listening'
 
     try {
-      this.#listenOptions = { ...options, ...await toListenOptions(endpoint) }
+      // a look-up may take longer than whoever closes wants to wait
+      this.#listenOptions = { ...options, ...await raceSignal(toListenOptions(endpoint), this.#closing.signal) }
       await this.#bind()
     } catch (err) {
       this.#leave('listening', 'idle')

@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { linkLocal, loopback6 } from '../fixtures/machine.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport, toMultiaddr } from '../fixtures/raw.ts'
+import { slowLookups } from '../fixtures/slow-lookups.ts'
 import { openHandles, within } from '../fixtures/waiting.ts'
 
 const loopback = loopback6()
@@ -186,6 +188,20 @@ describe('listening', () => {
       expect(listener.getAddrs()).to.be.empty()
     })
   }
+
+  it('close() while a name is looked up ends listen() at once', async () => {
+    const release = slowLookups(defer)()
+    defer(release)
+
+    const { transport } = rawTransport(defer)
+    const listener = transport.createListener({ upgrader: passThrough() })
+    const listening = listener.listen(toMultiaddr('/dns4/localhost/tcp/0'))
+    listening.catch(() => {})
+
+    await turns(5)
+    await within(1_000, 'close()', listener.close())
+    await expect(within(1_000, 'listen()', listening)).to.eventually.be.rejected.with.property('name', 'AbortError')
+  })
 
   it('close() without listen() resolves', async () => {
     const { transport } = rawTransport(defer)
