@@ -1,8 +1,11 @@
+import { abort } from './abort/suite.ts'
 import type { Suite } from './scenario.ts'
 
 /**
  * Everything that is done to the transport, in the order of the report
  */
 export async function suites (): Promise<Suite[]> {
-  return []
+  return [
+    abort
+  ]
 }
