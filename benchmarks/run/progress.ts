@@ -31,19 +31,28 @@ function bar (total: number, stream: NodeJS.WriteStream): Progress {
     if (!started) {
       started = true
       bar.start(total, 0, { message })
+      process.once('exit', stop)
     }
 
     bar.increment(increment, { message })
   }
 
+  /**
+   * Also where a signal ends the process: the terminal would go on without its
+   * line wrap.
+   */
+  function stop (): void {
+    if (started) {
+      started = false
+      bar.stop()
+      process.removeListener('exit', stop)
+    }
+  }
+
   return {
     note: message => { update(0, message) },
     step: message => { update(1, message) },
-    stop () {
-      if (started) {
-        bar.stop()
-      }
-    }
+    stop
   }
 }
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { expect } from 'aegir/chai'
 import { missing } from '../../../benchmarks/nagle/requirements.ts'
+import { binaryOf } from '../../../benchmarks/rivals/native/build.ts'
 import { whyNoTracing } from '../../../benchmarks/throughput/write-calls.ts'
 import { interrupt } from './fixtures/interrupt.ts'
 import type { Interruption, Remains } from './fixtures/interrupt.ts'
@@ -11,6 +12,7 @@ interface Case extends Interruption {
 }
 
 const canRelay = process.getuid?.() === 0 && existsSync('/dev/net/tun') && existsSync('/usr/bin/socat')
+const areBuilt = existsSync(binaryOf('go')) && existsSync(binaryOf('rust'))
 const STATUS = { SIGINT: 130, SIGTERM: 143, SIGKILL: null }
 
 function connect (link: 'proxy' | 'relay', rivals: string): string[] {
@@ -25,6 +27,8 @@ const cases: Case[] = [
   { title: 'connect, while it dials over a proxy', args: connect('proxy', 'floor'), signal: 'SIGINT', at: { says: /dialled \w+ over proxy/ } },
   { title: 'connect, while it starts over a relay', args: connect('relay', 'floor'), signal: 'SIGINT', at: { says: /starting \w+ over relay/ }, needs: canRelay },
   { title: 'connect, while it dials over a relay', args: connect('relay', 'official'), signal: 'SIGTERM', at: { says: /dialled \w+ over relay/ }, needs: canRelay },
+  { title: 'connect, while programs in other languages dial', args: connect('relay', 'go,rust'), signal: 'SIGINT', at: { says: /dialled \w+ over relay/ }, needs: canRelay && areBuilt },
+  { title: 'connect, while programs in other languages dial', args: connect('proxy', 'go,rust'), signal: 'SIGKILL', at: { says: /dialled \w+ over proxy/ }, needs: areBuilt },
   { title: 'nagle', args: NAGLE, signal: 'SIGINT', at: { says: /run \d+ of 50/ }, needs: canRelay && missing().length === 0 },
   { title: 'nagle', args: NAGLE, signal: 'SIGKILL', at: { says: /run \d+ of 50/ }, needs: canRelay && missing().length === 0 },
   { title: 'throughput, while it measures', args: [...THROUGHPUT, '--target', '50', '--rounds', '500', '--no-fresh-processes'], signal: 'SIGINT', at: { says: /round (?!1 )\d+ of/ } },
@@ -34,7 +38,7 @@ const cases: Case[] = [
 ]
 
 describe('benchmarks: interrupted (some need root, socat, tcpdump or strace)', function () {
-  this.timeout(60_000)
+  this.timeout(180_000)
 
   const remains = new Map<Case, Promise<Remains>>()
 
