@@ -12,6 +12,13 @@ export type Message =
   { type: 'unhealthy', what: string } |
   { type: 'done' }
 
+/**
+ * How long a process may live on when everything in it is done, in ms. One of them
+ * libp2p takes for itself: a node that has stopped still waits a second to look at
+ * its addresses (`debounce` in its address manager).
+ */
+const EXIT_TIMEOUT = 2_000
+
 const [suiteName, scenarioName, seed, runs] = process.argv.slice(2)
 const suite = (await suites()).find(({ name }) => name === suiteName)
 const scenario = suite?.scenarios.find(({ name }) => name === scenarioName)
@@ -48,8 +55,12 @@ try {
 // what nobody caught is told of after this turn
 await nextTurn()
 tell({ type: 'done' })
-// nothing may keep this process alive now
-process.disconnect()
+// nothing may keep this process alive now: neither its parent nor this timer does
+process.channel?.unref()
+setTimeout(() => {
+  unhealthy(`did not end within ${EXIT_TIMEOUT} ms: ${process.getActiveResourcesInfo().join()}`)
+  process.disconnect()
+}, EXIT_TIMEOUT).unref()
 
 async function once (index: number): Promise<void> {
   const { defer, cleanUp } = cleanups()

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import type { Message } from './child.ts'
 import type { Outcome, Scenario, Suite, TransportName } from './scenario.ts'
 
-/** How long a process may live on when everything in it is done, in ms */
-const EXIT_TIMEOUT = 1_000
+/** When a process is killed that has done everything and lives on, in ms */
+const LAST_RESORT = 5_000
 
 /**
  * Runs a scenario in a process of its own, and kills that if it hangs
@@ -34,11 +34,12 @@ export async function runScenario (suite: Suite, scenario: Scenario, transport: 
 
     if (message.type === 'done') {
       isDone = true
-      watchdog = killAfter(EXIT_TIMEOUT, `did not end within ${EXIT_TIMEOUT} ms`)
+      // it tells itself what keeps it alive, if it still can
+      watchdog = killAfter(LAST_RESORT, `did not end within ${LAST_RESORT} ms`)
       return
     }
 
-    watchdog = killAfter(scenario.timeout, `hung for ${scenario.timeout} ms`)
+    watchdog = killAfter(isDone ? LAST_RESORT : scenario.timeout, `hung for ${scenario.timeout} ms`)
 
     if (message.type === 'unhealthy') {
       outcome.unhealthy.push(message.what)

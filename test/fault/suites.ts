@@ -1,4 +1,6 @@
 import { abort } from './abort/suite.ts'
+import { lossy } from './lossy/suite.ts'
+import { resources } from './resources/suite.ts'
 import type { Suite } from './scenario.ts'
 
 /**
@@ -6,6 +8,8 @@ import type { Suite } from './scenario.ts'
  */
 export async function suites (): Promise<Suite[]> {
   return [
-    abort
+    lossy,
+    abort,
+    resources
   ]
 }

@@ -1,0 +1,151 @@
+import { multiaddr } from '@multiformats/multiaddr'
+import { KiB, MiB } from '../../fixtures/bytes.ts'
+import { until } from '../../fixtures/waiting.ts'
+import { endingOf, expectCut } from '../endings.ts'
+import { expectNothingOpen, nodeOf } from '../nodes.ts'
+import { buildToxiproxy } from '../toxiproxy/build.ts'
+import { startToxiproxy } from '../toxiproxy/toxiproxy.ts'
+import { exchangeOn } from './exchange.ts'
+import type { Ending } from '../endings.ts'
+import type { Exchange } from './exchange.ts'
+import type { Context, Run, Scenario, Suite } from '../scenario.ts'
+import type { PoisonedLink, Poison } from '../toxiproxy/toxiproxy.ts'
+import type { Connection } from '@libp2p/interface'
+
+const PROTOCOL = '/test/exchange/1.0.0'
+
+/** What neither end hears anything on for so many ms is closed */
+const INACTIVITY_TIMEOUT = 1_000
+
+/** From the fault to its last consequence, in ms: a dial may be tried twice, on a machine that is busy */
+const PATIENCE = 15_000
+
+/**
+ * The header of multistream-select has 20 bytes, the first of which tells of 19
+ * more; with the proposal of Noise it has 28
+ */
+const LIMITS: Array<[string, number]> = [
+  ...[0, 1, 19, 20, 27, 28, 29].map((bytes): [string, number] => [`${bytes} B`, bytes]),
+  ['4 KiB', 4 * KiB],
+  ['1 MiB', MiB]
+]
+
+export const lossy: Suite = {
+  name: 'lossy',
+  promise: 'Two nodes send 2 MiB to each other, and the link ends it. What arrives is an exact prefix of what was sent, a dial fails once or its connection closes once, a stream closes once at each end and never looks complete, and nothing stays open',
+  missing: buildToxiproxy,
+  scenarios: [
+    ...LIMITS.flatMap(([title, bytes]) => [
+      scenario(`limit_data ${title} to the dialler`, { type: 'limit_data', stream: 'downstream', attributes: { bytes } }),
+      scenario(`limit_data ${title} to the listener`, { type: 'limit_data', stream: 'upstream', attributes: { bytes } })
+    ]),
+    ...[0, 100].flatMap(timeout => [
+      scenario(`reset_peer after ${timeout} ms`, { type: 'reset_peer', stream: 'downstream', attributes: { timeout } }),
+      scenario(`reset_peer after ${timeout} ms, in the middle`, { type: 'reset_peer', stream: 'downstream', attributes: { timeout } }, true)
+    ]),
+    ...[0, 1_000].flatMap(timeout => [
+      scenario(`timeout ${timeout} ms`, { type: 'timeout', stream: 'downstream', attributes: { timeout } }),
+      scenario(`timeout ${timeout} ms, in the middle`, { type: 'timeout', stream: 'downstream', attributes: { timeout } }, true)
+    ])
+  ]
+}
+
+function scenario (name: string, poison: Poison, inTheMiddle = false): Scenario {
+  return {
+    name,
+    runs: 100,
+    concurrency: 10,
+    timeout: 60_000,
+    prepare: async context => prepare(context, poison, inTheMiddle)
+  }
+}
+
+async function prepare ({ defer, random }: Context, poison: Poison, inTheMiddle: boolean): Promise<(run: Run) => Promise<void>> {
+  const toxiproxy = await startToxiproxy(defer, Math.floor(random() * 2 ** 32))
+  const listener = await nodeOf(defer, 0, { listen: true, tcp: { inboundSocketInactivityTimeout: INACTIVITY_TIMEOUT } })
+  const port = Number(listener.getMultiaddrs()[0].getComponents().find(({ name }) => name === 'tcp')?.value)
+  const accepted = new Map<string, Array<[string, Ending]>>()
+
+  expectNothingOpen(defer, listener)
+
+  function acceptedFrom (peer: string): Array<[string, Ending]> {
+    const endings = accepted.get(peer) ?? []
+    accepted.set(peer, endings)
+
+    return endings
+  }
+
+  listener.addEventListener('connection:open', ({ detail: connection }) => {
+    acceptedFrom(connection.remotePeer.toString()).push(['The accepted connection', endingOf(connection)])
+  })
+
+  await listener.handle(PROTOCOL, (stream, connection) => {
+    acceptedFrom(connection.remotePeer.toString()).push(['The accepted stream', exchangeOn(stream)])
+  })
+
+  return async ({ index, defer, injected, measured }) => {
+    const link = await toxiproxy.link(port, inTheMiddle ? [] : [poison])
+    defer(async () => link.remove())
+
+    const dialler = await nodeOf(defer, index, { tcp: { outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT } })
+    const endings: Array<[string, Ending | Exchange]> = []
+    const connection = await dialler.dial(multiaddr(`/ip4/127.0.0.1/tcp/${link.port}`), { signal: AbortSignal.timeout(PATIENCE) }).catch(() => undefined)
+
+    injected()
+
+    if (connection != null) {
+      endings.push(['The dialled connection', endingOf(connection)])
+      await exchange(connection, endings, inTheMiddle ? { link, poison } : undefined)
+    } else if (inTheMiddle) {
+      throw new Error('There was nothing yet to refuse the dial for')
+    }
+
+    const since = performance.now()
+
+    for (const [what, ending] of endings) {
+      await expectCut(what, ending, PATIENCE)
+    }
+
+    // what the dialler does not know of, the listener may not know of yet
+    await until(() => listener.getConnections(dialler.peerId).length === 0, 'the listener has closed it too', PATIENCE)
+
+    for (const [what, ending] of accepted.get(dialler.peerId.toString()) ?? []) {
+      await expectCut(what, ending, PATIENCE)
+      endings.push([what, ending])
+    }
+
+    measured('ms', performance.now() - since)
+    expectPrefixes(endings)
+
+    if (dialler.getConnections().length > 0) {
+      throw new Error('The dialler has a connection left')
+    }
+  }
+}
+
+async function exchange (connection: Connection, endings: Array<[string, Ending | Exchange]>, middle?: { link: PoisonedLink, poison: Poison }): Promise<void> {
+  try {
+    const stream = await connection.newStream(PROTOCOL, { negotiateFully: false, signal: AbortSignal.timeout(PATIENCE) })
+    const exchange = exchangeOn(stream)
+
+    endings.push(['The dialled stream', exchange])
+
+    if (middle != null) {
+      await until(() => exchange.received > 0, 'the middle is reached')
+      await middle.link.poison(middle.poison)
+    }
+  } catch (err) {
+    if (middle != null) {
+      throw err
+    }
+    // cut before there was a stream, which the connection tells
+  }
+}
+
+function expectPrefixes (endings: Array<[string, Ending | Exchange]>): void {
+  for (const [what, ending] of endings) {
+    if ('wrongAt' in ending) {
+      throw new Error(`${what} received something else than was sent, from ${ending.wrongAt} on`)
+    }
+  }
+}
