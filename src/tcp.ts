@@ -13,8 +13,9 @@ import { dialerMetrics } from './metrics.ts'
 import { OptimisticNegotiation } from './negotiation/connection.ts'
 import { Refusals } from './negotiation/refusals.ts'
 import { mergeSocketOptions } from './options.ts'
+import { printableLog, printableLogger } from './printable.ts'
 import type { SocketOptions, TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPMetrics, TCPOptions } from './options.ts'
-import type { Connection, Listener, Logger, Startable, Transport, UpgraderOptions, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
+import type { ComponentLogger, Connection, Listener, Logger, Startable, Transport, UpgraderOptions, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
@@ -27,7 +28,11 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
   readonly #stalledWriteTimeout: number
   readonly #components: TCPComponents
   readonly #metrics?: TCPMetrics
+  readonly #logger: ComponentLogger
   readonly #log: Logger
+
+  /** One for all connections: a logger takes 3 KiB. The upgrader gives each a scope of its own */
+  readonly #connectionLog: Logger
 
   /** Every socket of this transport, dialled and accepted */
   readonly #sockets = new OpenSockets()
@@ -48,7 +53,9 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     this.#stalledWriteTimeout = options.stalledWriteTimeout ?? STALLED_WRITE_TIMEOUT
     this.#components = components
     this.#metrics = dialerMetrics(components.metrics)
-    this.#log = components.logger.forComponent('libp2p:tcp')
+    this.#logger = printableLogger(components.logger)
+    this.#log = this.#logger.forComponent('libp2p:tcp')
+    this.#connectionLog = printableLog(this.#log.newScope('connection'))
   }
 
   readonly [transportSymbol] = true
@@ -163,7 +170,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
         lingering: this.#lingering,
         filter,
         metrics: this.#metrics?.events,
-        log: this.#log.newScope('connection')
+        log: this.#connectionLog
       })
     } catch (err: any) {
       this.#metrics?.errors.increment({ outbound_to_connection: true })
@@ -199,7 +206,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       lingering: this.#lingering,
       onSocket: socket => { this.#sockets.add(socket) },
       metrics: this.#components.metrics,
-      logger: this.#components.logger
+      logger: this.#logger
     })
   }
 
