@@ -24,7 +24,7 @@ describe('benchmarks: scale report', () => {
   it('lists a line for each number of connections and rival', () => {
     const { rows } = quantityTable(report, 'connection')
 
-    expect(rows.map(([count, rival]) => `${count} ${rival}`)).to.deep.equal(['10 net', '10 official', '10 ours', '1,000 net', '1,000 official', '1,000 ours'])
+    expect(rows.map(([count, rival]) => `${count} ${rival}`)).to.deep.equal(['10 raw net', '10 official', '10 ours', '1,000 raw net', '1,000 official', '1,000 ours'])
     expect(rows[2]).to.deep.equal(['10', 'ours', '10,000', '102', '3.00', '-4.00', '3.00', '31.0'])
   })
 
