@@ -4,6 +4,7 @@ import { InvalidParametersError } from '@libp2p/interface'
 import { getNetConfig, ipPortToMultiaddr } from '@libp2p/utils'
 import { CODE_UNIX, multiaddr } from '@multiformats/multiaddr'
 import { TCP, Unix } from '@multiformats/multiaddr-matcher'
+import { printable } from './printable.ts'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
@@ -49,7 +50,7 @@ export function toEndpoint (ma: Multiaddr): Endpoint {
   const config = getNetConfig(ma)
 
   if (config.protocol !== 'tcp' || config.port == null) {
-    throw new InvalidParametersError(`Multiaddr ${ma} was not a TCP address`)
+    throw new InvalidParametersError(printable(`Multiaddr ${ma} was not a TCP address`))
   }
 
   const zone = config.type === 'ip6' ? config.zone : undefined
@@ -66,7 +67,7 @@ function toPath (ma: Multiaddr): string {
   const value = ma.getComponents().find(component => component.code === CODE_UNIX)?.value
 
   if (value == null) {
-    throw new InvalidParametersError(`Multiaddr ${ma} was not a Unix address`)
+    throw new InvalidParametersError(printable(`Multiaddr ${ma} was not a Unix address`))
   }
 
   return os.platform() === 'win32' ? path.join('\\\\.\\pipe\\', value) : value

@@ -2,6 +2,7 @@ import net from 'node:net'
 import { InvalidParametersError, TimeoutError } from '@libp2p/interface'
 import { endpointName, toEndpoint } from './addresses.ts'
 import { TCPConnectError, abortError, withCause } from './errors.ts'
+import { printable } from './printable.ts'
 import type { SocketOptions, TCPMetrics } from './options.ts'
 import type { Logger } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -34,12 +35,12 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
   const start = performance.now()
   let socket: Socket
 
-  log('dialing %a with opts %o', ma, connectOptions)
+  log('dialing %a with opts %o', ma, options)
 
   try {
     socket = net.connect(connectOptions)
   } catch (err: any) {
-    throw withCause(new InvalidParametersError(`cannot dial ${ma}: ${err.message}`), err)
+    throw withCause(new InvalidParametersError(printable(`cannot dial ${ma}: ${err.message}`)), err)
   }
 
   // from birth to death: an 'error' without a listener ends the process
@@ -66,7 +67,7 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
         log('connection timeout %a', ma)
         // both, as @libp2p/tcp counts it
         metrics?.increment({ timeout: true, error: true })
-        reject(new TimeoutError(`connection error ${endpointName(endpoint)}: Connection timeout after ${Math.round(performance.now() - start)}ms`))
+        reject(new TimeoutError(printable(`connection error ${endpointName(endpoint)}: Connection timeout after ${Math.round(performance.now() - start)}ms`)))
       })
       const onError = (err: Error): void => {
         settle(() => {

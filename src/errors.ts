@@ -1,4 +1,5 @@
 import { AbortError, ConnectionFailedError, TimeoutError } from '@libp2p/interface'
+import { printable } from './printable.ts'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
 /**
@@ -16,7 +17,7 @@ export class TCPConnectError extends ConnectionFailedError {
   readonly remoteAddr: Multiaddr
 
   constructor (remoteAddr: Multiaddr, endpoint: string, cause: NodeJS.ErrnoException) {
-    super(`connection error ${endpoint}: ${messageOf(cause)}`)
+    super(printable(`connection error ${endpoint}: ${messageOf(cause)}`))
 
     this.remoteAddr = remoteAddr
     this.code = cause.code
@@ -34,7 +35,7 @@ export class TCPStalledWriteError extends TimeoutError {
   readonly remoteAddr: Multiaddr
 
   constructor (remoteAddr: Multiaddr, timeout: number) {
-    super(`${remoteAddr} took nothing of what was sent to it for ${timeout}ms`)
+    super(printable(`${remoteAddr} took nothing of what was sent to it for ${timeout}ms`))
 
     this.remoteAddr = remoteAddr
   }

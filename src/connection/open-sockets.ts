@@ -1,3 +1,4 @@
+import { pEvent } from 'p-event'
 import { afterPoll } from './timers.ts'
 import type { Socket } from 'node:net'
 
@@ -6,19 +7,23 @@ import type { Socket } from 'node:net'
  * 'close', whatever state the connection over them is in.
  */
 export class OpenSockets {
-  readonly #sockets = new Map<Socket, Promise<void>>()
+  readonly #sockets = new Set<Socket>()
+  readonly #onClose: (this: Socket) => void
+
+  constructor () {
+    const sockets = this.#sockets
+
+    // one for all of them: there may be many
+    this.#onClose = function () { sockets.delete(this) }
+  }
 
   get size (): number {
     return this.#sockets.size
   }
 
   add (socket: Socket): void {
-    this.#sockets.set(socket, new Promise(resolve => {
-      socket.once('close', () => {
-        this.#sockets.delete(socket)
-        resolve()
-      })
-    }))
+    this.#sockets.add(socket)
+    socket.on('close', this.#onClose)
   }
 
   /**
@@ -26,13 +31,12 @@ export class OpenSockets {
    * `timeout` ms are destroyed.
    */
   async closed (timeout: number): Promise<void> {
-    const sockets = [...this.#sockets.keys()]
-    const closed = Promise.all(this.#sockets.values())
+    const sockets = [...this.#sockets]
     const cancel = afterPoll(timeout, () => {
       sockets.forEach(socket => { socket.destroy() })
     })
 
-    await closed
+    await Promise.all(sockets.map(async socket => pEvent(socket, 'close', { rejectionEvents: [] })))
     cancel()
   }
 }

@@ -1,9 +1,7 @@
+import { isUint8ArrayList } from 'uint8arraylist'
 import { FLUSH_BYTES } from '../constants.ts'
 import type { Socket } from 'node:net'
 import type { Uint8ArrayList } from 'uint8arraylist'
-
-/** How much memory is taken at a time for copies of small messages, shared by all connections of the process */
-const SLAB_BYTES = FLUSH_BYTES
 
 /** What is smaller than this costs less to copy than to hand over as a buffer of its own, in bytes */
 const COPY_BYTES = 4 * 1024
@@ -24,6 +22,11 @@ export class WritePath {
   #waitingBytes = 0
   #flushScheduled = false
 
+  /** Copies that lie behind each other: they leave as one buffer */
+  #run?: Uint8Array
+  #runStart = 0
+  #runEnd = 0
+
   /** `onBacklog` is called whenever the kernel does not take all that it is given at once */
   constructor (socket: Socket, onBacklog: () => void) {
     this.#socket = socket
@@ -39,18 +42,22 @@ export class WritePath {
    * them at once. Then a muxer makes all of its streams wait for 'drain', where
    * a busy one gets in first every time, and the others starve for seconds.
    */
-  write (data: Uint8ArrayList): boolean {
-    if (this.#waitingBytes + data.byteLength + this.#socket.writableLength < FLUSH_BYTES) {
-      for (const bytes of data) {
-        this.#wait(copy(bytes))
-      }
+  write (data: Uint8Array | Uint8ArrayList): boolean {
+    const backlog = this.#socket.writableLength
+    const canWait = this.#waitingBytes + data.byteLength + backlog < FLUSH_BYTES
+    const copyBelow = canWait ? FLUSH_BYTES : COPY_BYTES
 
+    if (isUint8ArrayList(data)) {
+      for (const bytes of data) {
+        this.#wait(bytes, copyBelow, backlog > 0)
+      }
+    } else {
+      this.#wait(data, copyBelow, backlog > 0)
+    }
+
+    if (canWait) {
       this.#scheduleFlush()
     } else {
-      for (const bytes of data) {
-        this.#wait(bytes.byteLength < COPY_BYTES ? copy(bytes) : bytes)
-      }
-
       this.flush()
     }
 
@@ -59,12 +66,12 @@ export class WritePath {
 
   /** Hand everything that waits to the socket in one write */
   flush (): void {
-    const waiting = this.#waiting
-
-    if (waiting.length === 0) {
+    if (this.#waitingBytes === 0) {
       return
     }
 
+    this.#endRun()
+    const waiting = this.#waiting
     this.drop()
 
     if (waiting.length === 1) {
@@ -90,19 +97,47 @@ export class WritePath {
   drop (): void {
     this.#waiting = []
     this.#waitingBytes = 0
+    this.#run = undefined
   }
 
-  #wait (bytes: Uint8Array): void {
-    const last = this.#waiting.at(-1)
-
-    // neighbours in one slab leave as one buffer
-    if (last?.buffer === bytes.buffer && last.byteOffset + last.byteLength === bytes.byteOffset) {
-      this.#waiting[this.#waiting.length - 1] = new Uint8Array(last.buffer, last.byteOffset, last.byteLength + bytes.byteLength)
-    } else {
+  #wait (bytes: Uint8Array, copyBelow: number, isBacklogged: boolean): void {
+    if (bytes.byteLength >= copyBelow) {
+      this.#endRun()
       this.#waiting.push(bytes)
+    } else if (isBacklogged) {
+      // it may wait for long, and must not keep what others share
+      this.#endRun()
+      this.#waiting.push(bytes.slice())
+    } else {
+      this.#copy(bytes)
     }
 
     this.#waitingBytes += bytes.byteLength
+  }
+
+  #copy (bytes: Uint8Array): void {
+    if (slab.byteLength - slabUsed < bytes.byteLength) {
+      slab = new Uint8Array(SLAB_BYTES)
+      slabUsed = 0
+    }
+
+    slab.set(bytes, slabUsed)
+
+    if (this.#run !== slab || this.#runEnd !== slabUsed) {
+      this.#endRun()
+      this.#run = slab
+      this.#runStart = slabUsed
+    }
+
+    slabUsed += bytes.byteLength
+    this.#runEnd = slabUsed
+  }
+
+  #endRun (): void {
+    if (this.#run != null) {
+      this.#waiting.push(this.#run.subarray(this.#runStart, this.#runEnd))
+      this.#run = undefined
+    }
   }
 
   #scheduleFlush (): void {
@@ -119,18 +154,8 @@ export class WritePath {
   }
 }
 
+/** How much memory is taken at a time for copies of small messages, shared by all connections of the process */
+const SLAB_BYTES = FLUSH_BYTES
+
 let slab = new Uint8Array(0)
 let slabUsed = 0
-
-function copy (bytes: Uint8Array): Uint8Array {
-  if (slab.byteLength - slabUsed < bytes.byteLength) {
-    slab = new Uint8Array(Math.max(SLAB_BYTES, bytes.byteLength))
-    slabUsed = 0
-  }
-
-  const copied = slab.subarray(slabUsed, slabUsed + bytes.byteLength)
-  copied.set(bytes)
-  slabUsed += bytes.byteLength
-
-  return copied
-}

@@ -1,0 +1,71 @@
+import { isMultiaddr } from '@multiformats/multiaddr'
+import type { ComponentLogger, Logger } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
+
+/** Control and format characters, line ends, halves of surrogate pairs: what moves a terminal's cursor or forges a line of a log */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+
+/**
+ * Text that may come from a peer, fit to stand in a log line or an error
+ * message. Addresses do: peers tell each other where to dial.
+ */
+export function printable (text: string): string {
+  return text.replace(UNPRINTABLE, char => `\\u{${char.codePointAt(0)?.toString(16)}}`)
+}
+
+/**
+ * A logger for our own lines: what stands in them is made printable if and when
+ * it is printed. Messages of errors too, which may quote what a peer sent. What
+ * others log in a scope below is left to them.
+ */
+export function printableLogger (logger: ComponentLogger): ComponentLogger {
+  return {
+    forComponent: name => printableLog(logger.forComponent(name))
+  }
+}
+
+export function printableLog (log: Logger): Logger {
+  const ours = Object.assign((formatter: string, ...args: unknown[]) => { log(formatter, ...args.map(toPrintable)) }, {
+    enabled: log.enabled,
+    error: (formatter: string, ...args: unknown[]) => { log.error(formatter, ...args.map(toPrintable)) },
+    // numbers only, and called for every message
+    trace: log.trace,
+    newScope: (name: string) => log.newScope(name)
+  })
+
+  return Object.defineProperty(ours, 'enabled', { get: () => log.enabled })
+}
+
+function toPrintable (arg: unknown): unknown {
+  if (typeof arg === 'string') {
+    return printable(arg)
+  }
+
+  if (arg instanceof Error) {
+    return printableError(arg)
+  }
+
+  return isMultiaddr(arg) ? printableMultiaddr(arg) : arg
+}
+
+function printableMultiaddr (ma: Multiaddr): Pick<Multiaddr, 'toString'> {
+  return { toString: () => printable(ma.toString()) }
+}
+
+function printableError (err: Error): Error {
+  return Object.create(err, {
+    message: { get: () => printable(err.message) },
+    stack: { get: () => printableStack(err) },
+    errors: { get: () => err instanceof AggregateError ? err.errors.map(toPrintable) : undefined }
+  })
+}
+
+/** The lines of a stack are its own, but for those that the message brings in */
+function printableStack ({ message, stack = '' }: Error): string {
+  return stack
+    .replaceAll(message, printable(message))
+    .split('\n')
+    .filter((line, index) => index === 0 || /^ +at /.test(line))
+    .map(printable)
+    .join('\n')
+}
