@@ -12,7 +12,7 @@ const LIMIT = 64
 async function echoes (socket: Socket): Promise<boolean> {
   socket.write('anyone?')
 
-  const [data] = await Promise.race([once(socket, 'data'), once(socket, 'close')])
+  const [data] = await Promise.race([once(socket, 'data'), once(socket, 'close')]).catch(() => [])
 
   return data?.toString() === 'anyone?'
 }
