@@ -29,11 +29,11 @@ export interface Contender {
 export interface Peer {
   /**
    * Listens at each host, at a port that the system chooses, and is given every
-   * channel that a dialler opens.
+   * channel that a dialler opens, where somebody uses them: callbacks take memory.
    *
    * @returns multiaddrs
    */
-  listen(hosts: string[], onChannel: (channel: Channel) => void): Promise<string[]>
+  listen(hosts: string[], onChannel?: (channel: Channel) => void): Promise<string[]>
 
   dial(address: string): Promise<Dialled>
 

@@ -29,7 +29,7 @@ function netPeer (): Peer {
       return Promise.all(hosts.map(async host => {
         const server = net.createServer({ noDelay: true }, socket => {
           track(socket)
-          onChannel(new SocketChannel(socket))
+          onChannel?.(new SocketChannel(socket))
         })
         servers.push(server)
         server.listen(0, host)
@@ -44,10 +44,10 @@ function netPeer (): Peer {
       const socket = net.connect({ ...addressOf(address), noDelay: true })
       await once(socket, 'connect')
       track(socket)
-      const channel = new SocketChannel(socket)
+      let channel: Channel | undefined
 
       return {
-        open: async () => channel,
+        open: async () => channel ??= new SocketChannel(socket),
         async close () {
           socket.end()
           await once(socket, 'close')

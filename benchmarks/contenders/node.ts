@@ -47,7 +47,7 @@ export async function nodePeer (options: NodeOptions, streamOptions: NewStreamOp
 
       await node.handle(PROTOCOL, stream => {
         stream.addEventListener('remoteCloseWrite', () => { stream.close().catch(() => {}) })
-        onChannel(new MessageChannel(stream, async () => stream.close()))
+        onChannel?.(new MessageChannel(stream, async () => stream.close()))
       }, { maxInboundStreams: PLENTY })
 
       // without the peer id: dials of one peer id at the same time would be joined

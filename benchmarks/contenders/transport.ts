@@ -2,7 +2,7 @@ import { defaultLogger } from '@libp2p/logger'
 import { multiaddr } from '@multiformats/multiaddr'
 import { multiaddrOf } from '../rivals/address.ts'
 import { MessageChannel } from './message-channel.ts'
-import type { Peer } from './contender.ts'
+import type { Channel, Peer } from './contender.ts'
 import type { ComponentLogger, Listener, MultiaddrConnection, Transport } from '@libp2p/interface'
 
 export type TransportFactory = (components: { logger: ComponentLogger }) => Transport
@@ -27,7 +27,8 @@ export function transportPeer (factory: TransportFactory): Peer {
     async listen (hosts, onChannel) {
       const upgrader: any = {
         async upgradeInbound (connection: MultiaddrConnection) {
-          onChannel(new MessageChannel(track(connection), async () => {}))
+          track(connection)
+          onChannel?.(new MessageChannel(connection, async () => {}))
         }
       }
 
@@ -47,10 +48,10 @@ export function transportPeer (factory: TransportFactory): Peer {
       // one of its own, as libp2p has for every dial: the official transport leaves it on the socket
       const dialled: unknown = await transport.dial(multiaddr(address), { upgrader, signal: new AbortController().signal })
       const connection = track(dialled as MultiaddrConnection)
-      const channel = new MessageChannel(connection, async () => {})
+      let channel: Channel | undefined
 
       return {
-        open: async () => channel,
+        open: async () => channel ??= new MessageChannel(connection, async () => {}),
         close: async () => connection.close()
       }
     },

@@ -21,7 +21,7 @@ const tasks = {
   ...costTasks(),
   ...memoryTasks(),
 
-  listen: async (hosts: string[]): Promise<string[]> => peer.listen(hosts, () => {}),
+  listen: async (hosts: string[]): Promise<string[]> => peer.listen(hosts),
 
   dial: async (addresses: string[], count: number): Promise<DialTimes> => dialMany(peer, addresses, count, connections),
 
