@@ -226,6 +226,7 @@ async function abortOnce (dialling: Dialler, arrange: Arrange, run: Run): Promis
       throw new Error(`rejected after ${ms.toFixed()} ms`)
     }
   } finally {
+    stopwatch.stop()
     await afterwards?.()
   }
 

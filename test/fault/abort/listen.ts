@@ -109,7 +109,10 @@ const points: Record<string, Point> = {
 
 /** What the listening node is made of */
 const listeners: Record<string, () => DiallerOptions> = {
-  'in the negotiation of the muxer': () => ({ connectionEncrypters: [withoutEarlyMuxer(noise())] })
+  'in the negotiation of the muxer': () => ({ connectionEncrypters: [withoutEarlyMuxer(noise())] }),
+  // what is destroyed after it must be gone when we look
+  'in an upgrade that heeds no signal, until the signal of close()': () => ({ tcp: { closeTimeout: 50 } }),
+  'with an open connection, until the signal of close()': () => ({ tcp: { closeTimeout: 50 } })
 }
 
 export const listenScenarios: Scenario[] = Object.entries(points).map(([point, arrangeAll]) => ({
