@@ -1,4 +1,5 @@
 import { abort } from './abort/suite.ts'
+import { integrity } from './integrity/suite.ts'
 import { lossy } from './lossy/suite.ts'
 import { resources } from './resources/suite.ts'
 import type { Suite } from './scenario.ts'
@@ -8,6 +9,7 @@ import type { Suite } from './scenario.ts'
  */
 export async function suites (): Promise<Suite[]> {
   return [
+    integrity,
     lossy,
     abort,
     resources
