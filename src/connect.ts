@@ -1,6 +1,7 @@
 import net from 'node:net'
 import { InvalidParametersError, TimeoutError } from '@libp2p/interface'
 import { endpointName, toEndpoint } from './addresses.ts'
+import { ignoreErrors } from './connection/socket-listeners.ts'
 import { TCPConnectError, abortError, withCause } from './errors.ts'
 import { printable } from './printable.ts'
 import type { SocketOptions, TCPMetrics } from './options.ts'
@@ -43,8 +44,7 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
     throw withCause(new InvalidParametersError(printable(`cannot dial ${ma}: ${err.message}`)), err)
   }
 
-  // from birth to death: an 'error' without a listener ends the process
-  socket.on('error', () => {})
+  ignoreErrors(socket)
   init.onSocket(socket)
 
   try {

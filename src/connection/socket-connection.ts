@@ -6,10 +6,12 @@ import { isUnix } from '../addresses.ts'
 import { INACTIVITY_TIMEOUT, MAX_WRITE_BYTES } from '../constants.ts'
 import { TCPStalledWriteError } from '../errors.ts'
 import { finish } from './close-path.ts'
-import { onInactivity } from './timers.ts'
+import { listen, owner } from './socket-listeners.ts'
+import { ifInactive } from './timers.ts'
 import { WritePath } from './write-path.ts'
 import { WriteWatch } from './write-watch.ts'
 import type { LingeringSockets } from './close-path.ts'
+import type { SocketListeners } from './socket-listeners.ts'
 import type { WireFilter } from './wire-filter.ts'
 import type { AbortOptions, CounterGroup, StreamCloseEvent } from '@libp2p/interface'
 import type { AbstractMultiaddrConnectionInit, SendResult } from '@libp2p/utils'
@@ -80,13 +82,8 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     this.#metricPrefix = init.metricPrefix ?? ''
     this.#filter = init.filter
 
-    this.#socket.on('data', this.#onData)
-    this.#socket.on('drain', () => { this.#onDrain() })
-    this.#socket.on('end', () => { this.#onEnd() })
-    this.#socket.on('error', err => { this.#onError(err) })
-    this.#socket.on('close', () => { this.#onClose() })
+    listen(this.#socket, SocketConnection.#listeners, this)
     this.#socket.setTimeout(init.inactivityTimeout ?? INACTIVITY_TIMEOUT)
-    onInactivity(this.#socket, () => { this.#onInactivity() })
   }
 
   /**
@@ -189,7 +186,7 @@ export class SocketConnection extends AbstractMultiaddrConnection {
       }
 
       this.remoteWriteStatus = this.remoteWriteStatus === 'closed' ? 'closed' : 'closing'
-      this.#socket.off('data', this.#onData)
+      this.#socket.off('data', SocketConnection.#listeners.data)
       this.#socket.resume()
       this.#closeGracefully()
     }
@@ -323,7 +320,7 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     return result
   }
 
-  readonly #onData = (data: Uint8Array): void => {
+  #onData (data: Uint8Array): void {
     if (this.#filter == null) {
       this.onData(data)
     } else {
@@ -428,9 +425,20 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     this.abort(new TCPStalledWriteError(this.remoteAddr, this.#stalledWriteTimeout))
   }
 
-  #onInactivity (): void {
-    this.log('tcp timeout %a', this.remoteAddr)
-    this.abort(new TimeoutError('The connection was inactive for too long'))
-    this.#socket.destroy()
+  #onTimeout (): void {
+    ifInactive(this.#socket, () => {
+      this.log('tcp timeout %a', this.remoteAddr)
+      this.abort(new TimeoutError('The connection was inactive for too long'))
+      this.#socket.destroy()
+    })
+  }
+
+  static readonly #listeners: SocketListeners<SocketConnection> = {
+    data (data) { this[owner].#onData(data) },
+    drain () { this[owner].#onDrain() },
+    end () { this[owner].#onEnd() },
+    error (err) { this[owner].#onError(err) },
+    close () { this[owner].#onClose() },
+    timeout () { this[owner].#onTimeout() }
   }
 }

@@ -32,20 +32,18 @@ export function afterPoll (ms: number, callback: () => void): () => void {
 }
 
 /**
- * Call back when a socket has neither sent nor received anything for as long as
- * its `setTimeout` says, whatever state it is in, and not because the event
- * loop was too busy to look.
+ * What to do on a socket's 'timeout': call back if it really has neither sent
+ * nor received anything for as long as its `setTimeout` says, and the event loop
+ * was not just too busy to look.
  *
  * @see https://nodejs.org/api/net.html#event-timeout
  */
-export function onInactivity (socket: Socket, callback: () => void): void {
-  socket.on('timeout', () => {
-    const { bytesRead, writableLength } = socket
+export function ifInactive (socket: Socket, callback: () => void): void {
+  const { bytesRead, writableLength } = socket
 
-    setImmediate(() => {
-      if (!socket.destroyed && socket.bytesRead === bytesRead && socket.writableLength === writableLength) {
-        callback()
-      }
-    })
+  setImmediate(() => {
+    if (!socket.destroyed && socket.bytesRead === bytesRead && socket.writableLength === writableLength) {
+      callback()
+    }
   })
 }

@@ -6,6 +6,7 @@ import { raceSignal } from 'race-signal'
 import { isUnix, remoteMultiaddr, toEndpoint } from '../addresses.ts'
 import { OpenSockets } from '../connection/open-sockets.ts'
 import { SocketConnection } from '../connection/socket-connection.ts'
+import { ignoreErrors } from '../connection/socket-listeners.ts'
 import { listenerMetrics } from '../metrics.ts'
 import { AcceptGate } from './accept-gate.ts'
 import { DescriptorWatch } from './descriptor-watch.ts'
@@ -194,13 +195,12 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
 
   /** Never throws: an error in a 'connection' handler ends the process */
   #onSocket (socket: Socket): void {
-    // from birth to death: an 'error' without a listener ends the process
-    socket.on('error', () => {})
+    ignoreErrors(socket)
 
     this.#count('events', 'connection')
     this.#sockets.add(socket)
     this.#init.onSocket(socket)
-    socket.once('close', () => { this.#updateGate() })
+    socket.on('close', this.#onSocketClose)
     this.#updateGate()
 
     try {
@@ -260,6 +260,8 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       maConn.abort(err)
     }
   }
+
+  readonly #onSocketClose = (): void => { this.#updateGate() }
 
   /** Give up the port when there are too many connections, take it again when there are few enough */
   #updateGate (): void {
