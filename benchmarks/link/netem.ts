@@ -17,14 +17,18 @@ export function startNetem (names: { listener: string, dialler: string }, addres
 }
 
 /**
+ * Where we say that a packet may be later, netem adds or takes: its jitter is to
+ * either side. It may also let packets overtake each other, as the relay does not.
+ *
  * The limit counts the packets in flight: the default of 1,000 would be 300
  * Mbit/s at 40 ms.
  */
 export function netemArguments (shape: LinkShape): string[] {
-  const args = ['limit', '100000', 'delay', `${shape.delay}ms`]
+  const { delay, jitter = 0 } = shape
+  const args = ['limit', '100000', 'delay', `${delay + jitter / 2}ms`]
 
-  if (shape.jitter != null) {
-    args.push(`${shape.jitter}ms`)
+  if (jitter > 0) {
+    args.push(`${jitter / 2}ms`)
   }
 
   if (shape.loss != null) {

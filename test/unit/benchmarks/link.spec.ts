@@ -1,5 +1,8 @@
 import { execFileSync, fork, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
@@ -71,8 +74,10 @@ describe('benchmarks: link', () => {
   })
 
   it('tells netem its shape', () => {
+    expect(netemArguments({ delay: 40 }).join(' ')).to.equal('limit 100000 delay 40ms')
+    // 40 to 45 ms
     expect(netemArguments({ delay: 40, jitter: 5, loss: 0.01, rate: 1e6 }).join(' '))
-      .to.equal('limit 100000 delay 40ms 5ms loss 1% rate 1000000bit')
+      .to.equal('limit 100000 delay 42.5ms 2.5ms loss 1% rate 1000000bit')
   })
 
   it('names namespaces after their owner', () => {
@@ -130,6 +135,33 @@ describe('benchmarks: link', () => {
       const link = await openLink({ delay: 1 }, 'relay')
       await link.close()
       expect(leftOvers(keeper)).to.be.empty()
+    })
+
+    it('joins namespaces by veth for netem, which is told both ways', async () => {
+      const directory = await mkdtemp(path.join(tmpdir(), 'fake-tc-'))
+      const log = path.join(directory, 'log')
+      const environment = process.env.PATH
+
+      try {
+        // netem is not in every kernel: all but the queue itself is as it would be
+        await writeFile(path.join(directory, 'tc'), `#!/bin/sh\nprintf '%s\\n' "$*" >> '${log}'\nPATH='${environment}' exec tc "$1" "$2" "$3" "$4" "$5" "$6" "$7" pfifo "$9" "\${10}"\n`, { mode: 0o755 })
+        process.env.PATH = `${directory}:${environment}`
+
+        const link = await openLink({ delay: 20, loss: 0.01 }, 'netem')
+        const keeper = keeperOf(process.pid)
+        await link.close()
+
+        expect(link.hiddenRoundTrips).to.equal(0)
+        // it was measured from one to the other
+        expect(link.roundTrip).to.be.above(0)
+        expect(await readFile(log, 'utf8')).to.equal(Object.values(endNames(keeper))
+          .map(name => `-n ${name} qdisc add dev ${name} root netem limit 100000 delay 20ms loss 1%\n`)
+          .join(''))
+        expect(leftOvers(keeper)).to.be.empty()
+      } finally {
+        process.env.PATH = environment
+        await rm(directory, { recursive: true })
+      }
     })
 
     it('names the reason where the kernel lacks netem', async function () {
