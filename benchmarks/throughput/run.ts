@@ -5,6 +5,7 @@ import { SeriesList, describeRivals } from '../series.ts'
 import { withWorkers } from '../workers/start-worker.ts'
 import { measureRow, stepsOf } from './measure-row.ts'
 import { describeRow } from './report.ts'
+import { whyNoSegments } from './segments.ts'
 import { whyNoTracing } from './write-calls.ts'
 import type { ThroughputReport } from './report.ts'
 import type { Row } from './rows/row.ts'
@@ -48,6 +49,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
   const random = seededRandom(seed)
   const operations: Record<string, number> = {}
   const noTracing = counts ? whyNoTracing() : undefined
+  const noSegments = whyNoSegments()
   const fields = rows.flatMap(row => row.levels.map(level => ({ row, level, rivals: contenders.filter(contender => contender.level === level) })))
     .filter(({ rivals }) => rivals.length > 0)
   const shown = progress(fields.reduce((sum, { row, rivals }) => sum + stepsOf(row, rivals, options), 0))
@@ -80,7 +82,10 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
     freshProcesses,
     rows: rows.map(describeRow),
     operations,
-    notes: noTracing == null ? [] : [`Write calls were not counted: ${noTracing}.`],
+    notes: [
+      ...(noTracing == null ? [] : [`Write calls were not counted: ${noTracing}.`]),
+      ...(noSegments == null ? [] : [`Segments were not counted: ${noSegments}.`])
+    ],
     samples: list.series
   }
 }

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
@@ -9,6 +9,13 @@ const run = promisify(execFile)
  * addresses: the kernel counts them, retransmissions included.
  */
 export type SegmentCounts = Map<string, number>
+
+/**
+ * Why segments of a connection cannot be counted here, if they cannot.
+ */
+export function whyNoSegments (): string | undefined {
+  return spawnSync('ss', ['-V'], { stdio: 'ignore' }).error == null ? undefined : 'ss is not installed'
+}
 
 /**
  * @throws {Error} if there is no `ss`
