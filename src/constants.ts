@@ -26,6 +26,12 @@ export const FLUSH_BYTES = 64 * 1024
 export const STALLED_WRITE_TIMEOUT = INACTIVITY_TIMEOUT
 
 /**
+ * How much of what a peer sends is kept while nobody listens for it, in bytes;
+ * Node adds two chunks of 64 KiB.
+ */
+export const MAX_UNREAD_BYTES = 64 * 1024
+
+/**
  * How much is written at a time. Node tells that the kernel took a write only
  * when it took the whole of it, so this is what a slow peer has to read within
  * STALLED_WRITE_TIMEOUT not to look as if it did not read at all.

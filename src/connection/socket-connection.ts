@@ -3,7 +3,7 @@ import { AbstractMultiaddrConnection } from '@libp2p/utils'
 import { raceSignal } from 'race-signal'
 import { Uint8ArrayList, isUint8ArrayList } from 'uint8arraylist'
 import { isUnix } from '../addresses.ts'
-import { INACTIVITY_TIMEOUT, MAX_WRITE_BYTES } from '../constants.ts'
+import { INACTIVITY_TIMEOUT, MAX_UNREAD_BYTES, MAX_WRITE_BYTES } from '../constants.ts'
 import { TCPStalledWriteError } from '../errors.ts'
 import { finish } from './close-path.ts'
 import { listen, owner } from './socket-listeners.ts'
@@ -66,6 +66,9 @@ export class SocketConnection extends AbstractMultiaddrConnection {
   /** Exists since the kernel first did not take all at once */
   #writeWatch?: WriteWatch
 
+  /** The socket is paused because nobody listens */
+  #isHeld = false
+
   #socketError?: Error
   #closeError?: Error
 
@@ -120,6 +123,19 @@ export class SocketConnection extends AbstractMultiaddrConnection {
       super.onData(data)
     } else {
       this.dispatchEvent(new StreamMessageEvent(new Uint8ArrayList(data)))
+    }
+  }
+
+  /** Called whenever somebody may have begun to listen */
+  dispatchReadBuffer (): void {
+    super.dispatchReadBuffer()
+
+    if (this.#isHeld && this.readBuffer.byteLength === 0) {
+      this.#isHeld = false
+
+      if (this.readStatus !== 'paused') {
+        this.#socket.resume()
+      }
     }
   }
 
@@ -327,6 +343,12 @@ export class SocketConnection extends AbstractMultiaddrConnection {
       this.#filtered(filter => {
         this.onData(filter.received(data))
       })
+    }
+
+    // nobody listens (the upgrade waits for something else): let the peer wait too
+    if (this.readBuffer.byteLength >= MAX_UNREAD_BYTES && this.status === 'open') {
+      this.#isHeld = true
+      this.#socket.pause()
     }
   }
 
