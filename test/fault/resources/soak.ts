@@ -23,6 +23,9 @@ export const soak: Scenario = {
   runs: 5,
   timeout: 120_000,
   async prepare ({ defer, random }) {
+    // what libp2p takes to note the addresses of a node, also of one that has stopped
+    defer(async () => delay(1_000))
+
     const listener = await createNode(defer, { listen: true })
     const dialler = await createNode(defer)
     const samples: Sample[] = []
