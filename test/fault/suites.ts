@@ -1,5 +1,7 @@
 import { abort } from './abort/suite.ts'
+import { closeUnderLoad } from './close/suite.ts'
 import { integrity } from './integrity/suite.ts'
+import { kill } from './kill/suite.ts'
 import { lossy } from './lossy/suite.ts'
 import { resources } from './resources/suite.ts'
 import type { Suite } from './scenario.ts'
@@ -11,6 +13,8 @@ export async function suites (): Promise<Suite[]> {
   return [
     integrity,
     lossy,
+    closeUnderLoad,
+    kill,
     abort,
     resources
   ]

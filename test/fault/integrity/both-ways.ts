@@ -1,6 +1,7 @@
 import { pEvent } from 'p-event'
 import { collect, payload, sendPolitely, tally } from '../../fixtures/bytes.ts'
 import { within } from '../../fixtures/waiting.ts'
+import { expectSame } from '../expect-same.ts'
 import type { Tally } from '../../fixtures/bytes.ts'
 import type { Connection, Stream, StreamCloseEvent, StreamHandler } from '@libp2p/interface'
 
@@ -47,15 +48,5 @@ export function bothWays (bytes: number, timeout: number): BothWays {
 
       expectSame('On the way back', await within(timeout, 'The exchange', oneEnd(stream, there)), sent.back)
     }
-  }
-}
-
-export function expectSame (where: string, received: Tally, sent: Tally): void {
-  if (received.bytes !== sent.bytes) {
-    throw new Error(`${where} ${received.bytes} of ${sent.bytes} bytes arrived`)
-  }
-
-  if (received.sha256 !== sent.sha256) {
-    throw new Error(`${where} other bytes arrived than were sent`)
   }
 }

@@ -1,0 +1,87 @@
+import { noise } from '@libp2p/noise'
+import { yamux } from '@libp2p/yamux'
+import { multiaddr } from '@multiformats/multiaddr'
+import { optimistic } from '../../../src/index.ts'
+import { MiB } from '../../fixtures/bytes.ts'
+import { createNode } from '../../fixtures/node.ts'
+import { until } from '../../fixtures/waiting.ts'
+import { endingOf, expectCut } from '../endings.ts'
+import { expectNothingOpen, nodeOf } from '../nodes.ts'
+import { withoutEarlyMuxer } from './encrypters.ts'
+import { PATIENCE, expectSoonAfterKill, runRemote } from './kill.ts'
+import { sendEndlessly } from './send-endlessly.ts'
+import { PROTOCOL } from './states.ts'
+import type { Defer } from '../../fixtures/cleanup.ts'
+import type { TestNode } from '../../fixtures/node.ts'
+import type { Run } from '../scenario.ts'
+import type { NodeState } from './states.ts'
+import type { Stream } from '@libp2p/interface'
+
+/** So much passed before the kill */
+const AMOUNT = MiB
+
+/**
+ * Returns what kills a node, with which one of two local nodes has to do
+ */
+export async function nodeKiller (state: NodeState, defer: Defer): Promise<(run: Run) => Promise<void>> {
+  const nodes = await Promise.all([0, 1].map(async index => state === 'muxer' ? muxerNode(defer, index) : nodeOf(defer, index)))
+
+  nodes.forEach(node => { expectNothingOpen(defer, node) })
+
+  return async run => killNode(nodes[run.index % 2], state, run)
+}
+
+async function muxerNode (defer: Defer, index: number): Promise<TestNode> {
+  const isOptimistic = index % 2 === 1 && process.env.TRANSPORT !== 'official'
+  const encrypter = withoutEarlyMuxer(noise())
+
+  return createNode(defer, {
+    connectionEncrypters: [isOptimistic ? optimistic(encrypter) : encrypter],
+    streamMuxers: [isOptimistic ? optimistic(yamux()) : yamux()]
+  })
+}
+
+async function killNode (node: TestNode, state: NodeState, run: Run): Promise<void> {
+  const remote = runRemote(run.defer, 'node', state)
+  const addr = multiaddr(await remote.says())
+  const dialling = node.dial(addr, { signal: AbortSignal.timeout(PATIENCE) })
+
+  if (state === 'noise' || state === 'muxer') {
+    await remote.says()
+    // who is optimistic of the muxer has a connection before the remote has agreed
+    const ended = dialling.then(async connection => endingOf(connection).ended, () => {})
+    await expectSoonAfterKill(remote, run, 'The end of the dial', ended)
+  } else {
+    const connection = await dialling
+    const endings = [endingOf(connection)]
+
+    if (state !== 'idle') {
+      const stream = await connection.newStream(PROTOCOL)
+      endings.push(endingOf(stream))
+      await (state === 'sending' ? sendSome(stream) : receiveSome(stream))
+    } else {
+      await node.services.ping.ping(connection.remotePeer)
+    }
+
+    await expectSoonAfterKill(remote, run, 'The end of the connection', Promise.all(endings.map(async ({ ended }) => ended)))
+
+    for (const ending of endings) {
+      await expectCut('A connection or stream', ending, PATIENCE)
+    }
+  }
+}
+
+/** ... and go on sending */
+async function sendSome (stream: Stream): Promise<void> {
+  let sent = 0
+  void sendEndlessly(stream, bytes => { sent += bytes })
+  await until(() => sent >= AMOUNT, 'enough is sent')
+}
+
+async function receiveSome (stream: Stream): Promise<void> {
+  let received = 0
+  stream.addEventListener('message', ({ data }) => { received += data.byteLength })
+  // the remote learns of the stream by what is sent
+  stream.send(new Uint8Array(1))
+  await until(() => received >= AMOUNT, 'enough is received')
+}
