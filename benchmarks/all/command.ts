@@ -1,22 +1,32 @@
+/* eslint-disable no-console */
+import { performance } from 'node:perf_hooks'
 import { Command } from 'commander'
 import { outOption } from '../command-line/options.ts'
+import { duration } from '../report/numbers.ts'
 import { RESULTS } from '../report/results-directory.ts'
 
 const SUITES = ['connect', 'nagle', 'throughput', 'scale']
 
 export const allCommand = new Command('all')
-  .description('connect, nagle, throughput and scale one after the other, and then readme')
+  .description('connect, nagle, throughput and scale one after the other, and then readme; in about 25 minutes')
   .option('--quick', 'each as with --quick; README is left alone')
   .addOption(outOption().default(RESULTS, 'benchmarks/results; elsewhere README is left alone'))
   .action(async ({ quick = false, out }: { quick?: boolean, out: string }, { parent: program }: Command) => {
     const isForReadme = out === RESULTS && !quick
+    const taken: string[] = []
+    const started = performance.now()
 
-    for (const suite of SUITES) {
+    for (const [index, suite] of SUITES.entries()) {
+      const begun = performance.now()
+      console.error(`${suite}, ${index + 1} of ${SUITES.length}`)
       // a report names the command that makes it again alone
       await program?.parseAsync([suite, ...(quick ? ['--quick'] : []), '--out', ...(out === RESULTS ? [] : [out])], { from: 'user' })
+      taken.push(`${suite} ${duration(performance.now() - begun)}`)
     }
 
     if (isForReadme) {
       await program?.parseAsync(['readme'], { from: 'user' })
     }
+
+    console.error(`All took ${duration(performance.now() - started)}: ${taken.join(', ')}.`)
   })

@@ -37,3 +37,12 @@ export function short (value: number): string {
 
   return value.toFixed(size >= 10 ? 1 : 2)
 }
+
+/**
+ * Minutes and seconds.
+ */
+export function duration (milliseconds: number): string {
+  const seconds = Math.round(milliseconds / 1_000)
+
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+}

@@ -7,11 +7,18 @@ import { compare } from '../../../../benchmarks/report/comparison.ts'
 import { environment } from '../../../../benchmarks/report/environment.ts'
 import { markdownTable, provenance } from '../../../../benchmarks/report/markdown.ts'
 import { noiseWarnings } from '../../../../benchmarks/report/noise.ts'
+import { duration } from '../../../../benchmarks/report/numbers.ts'
 import { percentiles } from '../../../../benchmarks/report/percentiles.ts'
 import { writeResults } from '../../../../benchmarks/report/write-results.ts'
 import { summarise } from '../../../../benchmarks/statistics.ts'
 
 const THOUSAND = Array.from({ length: 1_000 }, (_, index) => 1_000 - index)
+
+describe('benchmarks: numbers', () => {
+  it('counts minutes where there are some', () => {
+    expect([59_400, 59_600, 754_000].map(duration)).to.deep.equal(['59 s', '1 min 0 s', '12 min 34 s'])
+  })
+})
 
 describe('benchmarks: percentiles', () => {
   it('lists values that were measured', () => {
