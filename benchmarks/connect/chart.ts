@@ -17,9 +17,9 @@ const STEP_NAMES: Record<Step, string> = {
 }
 
 /**
- * What a program that uses its library from outside cannot tell apart
+ * TCP connection, security and muxer, where they cannot be told apart
  */
-const UNTOLD = 'TCP, security and muxer, not told apart'
+const UNTOLD = 'all three as one'
 
 /**
  * Where the time to the first byte goes, a bar per rival, a panel per link. A

@@ -24,9 +24,9 @@ describe('benchmarks: connect page', () => {
       links: [{ ...link, runs: [...link.runs, go] }]
     }))
 
-    expect(svg).to.include('>TCP, security and muxer, not told apart<')
+    expect(svg).to.include('>all three as one<')
     expect(svg).to.match(/aria-label="[^"]*: 320[;"]/)
-    expect(await renderSvg(connectChart(connectReport))).to.not.include('not told apart')
+    expect(await renderSvg(connectChart(connectReport))).to.not.include('all three')
   })
 
   it('lists totals, versions and what was left out, and warns of noise', () => {
