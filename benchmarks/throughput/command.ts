@@ -20,7 +20,7 @@ interface ThroughputFlags {
   out: string
 }
 
-const FULL = { rounds: 7, target: 700 }
+const FULL = { rounds: 7, target: 500 }
 const QUICK = { rounds: 3, target: 100 }
 
 export const throughputCommand = new Command('throughput')
