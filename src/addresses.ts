@@ -2,7 +2,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { InvalidParametersError } from '@libp2p/interface'
 import { getNetConfig, ipPortToMultiaddr } from '@libp2p/utils'
-import { CODE_UNIX, multiaddr } from '@multiformats/multiaddr'
+import { CODE_IPCIDR, CODE_UNIX, multiaddr } from '@multiformats/multiaddr'
 import { TCP, Unix } from '@multiformats/multiaddr-matcher'
 import { printable } from './printable.ts'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -32,7 +32,12 @@ const FAMILIES: Record<string, HostEndpoint['family']> = {
 
 /** Whether this transport can dial and listen on an address: TCP or a unix socket, with or without a peer id behind it. */
 export function isSupported (ma: Multiaddr): boolean {
-  return TCP.exactMatch(ma) || Unix.exactMatch(ma)
+  return (TCP.exactMatch(ma) && !isRange(ma)) || Unix.exactMatch(ma)
+}
+
+/** Many addresses at once, which the matcher takes for one */
+function isRange (ma: Multiaddr): boolean {
+  return ma.getComponents().some(({ code }) => code === CODE_IPCIDR)
 }
 
 export function isUnix (ma: Multiaddr): boolean {
@@ -84,7 +89,7 @@ export function endpointName (endpoint: Endpoint): string {
  *
  * @see https://nodejs.org/api/net.html#socketremoteaddress
  */
-export function remoteMultiaddr (socket: Socket): Multiaddr | undefined {
+export function remoteMultiaddr (socket: Pick<Socket, 'remoteAddress' | 'remotePort'>): Multiaddr | undefined {
   const { remoteAddress, remotePort } = socket
 
   if (remoteAddress == null || remotePort == null) {

@@ -28,6 +28,7 @@ const UNSUPPORTED = [
   '/ip4/127.0.0.1/tcp/9090/ws',
   '/ip4/127.0.0.1/tcp/9090/tls/ws',
   '/ip4/127.0.0.1',
+  '/ip4/127.0.0.0/ipcidr/8/tcp/9090',
   `/ip4/127.0.0.1/tcp/9090/p2p/${PEER_ID}/p2p-circuit`,
   `/p2p/${PEER_ID}`
 ]
