@@ -1,40 +1,10 @@
 import { expect } from 'aegir/chai'
 import fc from 'fast-check'
-import { encodeProposal } from '../../src/negotiation/codec.ts'
 import { OptimisticNegotiation } from '../../src/negotiation/connection.ts'
 import { ExpectedReply } from '../../src/negotiation/expected-reply.ts'
 import { list } from '../negotiation/fixtures/proposals.ts'
 import { check, chunked, seed } from './fixtures/check.ts'
-import type { ReplyState } from '../../src/negotiation/expected-reply.ts'
-
-const EXPECTED = encodeProposal('/noise')
-
-/** What a peer may send: the reply, a part of it, something like it, something else */
-const replies = fc.oneof(
-  fc.uint8Array({ maxLength: 64 }).map(tail => Uint8Array.from([...EXPECTED, ...tail])),
-  fc.nat(EXPECTED.byteLength).map(length => EXPECTED.subarray(0, length)),
-  fc.tuple(fc.nat(EXPECTED.byteLength - 1), fc.nat(255), fc.uint8Array({ maxLength: 64 })).map(([at, value, tail]) => {
-    return Uint8Array.from([...EXPECTED.with(at, value), ...tail])
-  }),
-  fc.uint8Array({ maxLength: 64 })
-)
-
-interface Outcome {
-  state: ReplyState
-  /** For the reader */
-  rest: number[]
-}
-
-/** The model: all that came, compared at once, when all is there */
-function compare (received: Uint8Array): Outcome {
-  const same = EXPECTED.findIndex((byte, i) => received[i] !== byte)
-
-  if (same === -1) {
-    return { state: 'verified', rest: [...received.subarray(EXPECTED.byteLength)] }
-  }
-
-  return { state: same === received.byteLength ? 'awaiting' : 'refused', rest: [] }
-}
+import { EXPECTED, compare, replies } from './fixtures/replies.ts'
 
 describe(`properties of the expected reply (seed ${seed})`, () => {
   it('comes to the same state and the same rest after every chunk, wherever the bytes are split', () => {
