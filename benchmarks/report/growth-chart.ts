@@ -101,15 +101,23 @@ function growthPanel (panel: GrowthPanel, axis: string, names: string[], grown: 
 const MANTISSAS = [
   { above: 500, of: [1] },
   { above: 15, of: [1, 2, 5] },
-  { above: 4, of: [1, 1.5, 2, 3, 5, 7] },
+  { above: 3.5, of: [1, 1.5, 2, 3, 5, 7] },
   { above: 0, of: [1, 1.2, 1.5, 1.8, 2, 2.5, 3, 3.5, 4, 5, 6, 7, 8] }
 ]
+
+/**
+ * Over less than this factor a few per cent would look like much
+ */
+const LEAST_SPAN = 4
 
 /**
  * With room for the ends of the lines
  */
 function domain (values: number[]): [number, number] {
-  return [Math.min(...values) / 1.15, Math.max(...values) * 1.15]
+  const [least, most] = [Math.min(...values) / 1.15, Math.max(...values) * 1.15]
+  const widening = Math.sqrt(Math.max(1, LEAST_SPAN / (most / least)))
+
+  return [least / widening, most * widening]
 }
 
 /**

@@ -130,6 +130,16 @@ describe('benchmarks: charts', () => {
     expect(names).to.not.include('1,000')
   })
 
+  it('does not make much of a few per cent', async () => {
+    const names = texts(await renderSvg(growthChart({
+      title: 'Scale',
+      axis: 'connections',
+      panels: [{ title: 'memory', axis: 'bytes', series: [{ name: 'ours', points: [{ x: 10, y: 300 }, { x: 1_000, y: 310 }] }] }]
+    })))
+
+    expect(names).to.include.members(['200', '500'])
+  })
+
   it('labels segments, sides and moments', async () => {
     expect(texts(await renderSvg(charts.sequence))).to.include.members(['sender', 'receiver', '1 byte', 'ACK', 'byte 1', '40 ms', 'time since the first write (ms)'])
   })
