@@ -39,8 +39,6 @@ export function disagreements (all: Difference[], within: number): Difference[] 
 }
 
 export function differenceTable (all: Difference[], within: number): Table {
-  const apart = new Set(disagreements(all, within))
-
   return {
     columns: [
       { title: 'suite', align: 'left' },
@@ -56,9 +54,17 @@ export function differenceTable (all: Difference[], within: number): Table {
       text(difference.before),
       text(difference.after),
       Number.isNaN(difference.percent) ? '-' : `${difference.percent < 0 ? '' : '+'}${difference.percent.toFixed(1)} %`,
-      apart.has(difference) ? `> ${within} %` : ''
+      verdict(difference, within)
     ])
   }
+}
+
+function verdict (difference: Difference, within: number): string {
+  if (Number.isNaN(difference.percent)) {
+    return 'only in one'
+  }
+
+  return disagreements([difference], within).length === 0 ? '' : `> ${within} %`
 }
 
 function text (quoted?: QuotedRatio): string {

@@ -96,6 +96,7 @@ describe('benchmarks: two runs', () => {
       const one = await compare({ connect: reports.connect })
       const none = await compare({})
 
+      expect(one.stdout).to.match(/^nagle .* - +- +only in one$/m)
       expect(one.stdout).to.include('8 are only in one of the two')
       expect(none.stderr).to.match(/There are no results in .*results-/)
       expect([one.exitCode, none.exitCode]).to.deep.equal([1, 1])
