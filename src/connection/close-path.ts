@@ -47,6 +47,23 @@ export async function finish (socket: Socket, timeout: number): Promise<boolean>
   })
 }
 
+export interface LingerBounds {
+  /** How long a socket waits without input, in ms */
+  idle: number
+
+  /** How long it waits in any case, in ms */
+  total: number
+
+  /** How many wait at a time */
+  sockets: number
+}
+
+const BOUNDS: LingerBounds = {
+  idle: LINGER_IDLE_TIMEOUT,
+  total: LINGER_TIMEOUT,
+  sockets: MAX_LINGERING
+}
+
 /**
  * Sockets whose connection is closed while the peer has yet to send FIN. They
  * go on reading and discarding, so that the peer can read all that was sent,
@@ -54,6 +71,11 @@ export async function finish (socket: Socket, timeout: number): Promise<boolean>
  */
 export class LingeringSockets {
   readonly #sockets = new Set<Socket>()
+  readonly #bounds: LingerBounds
+
+  constructor (bounds = BOUNDS) {
+    this.#bounds = bounds
+  }
 
   get size (): number {
     return this.#sockets.size
@@ -64,13 +86,13 @@ export class LingeringSockets {
       return
     }
 
-    if (this.#sockets.size >= MAX_LINGERING) {
+    if (this.#sockets.size >= this.#bounds.sockets) {
       const [oldest] = this.#sockets
       oldest.destroy()
       this.#sockets.delete(oldest)
     }
 
-    const timer = setTimeout(() => { socket.destroy() }, LINGER_TIMEOUT)
+    const timer = setTimeout(() => { socket.destroy() }, this.#bounds.total)
     timer.unref()
 
     this.#sockets.add(socket)
@@ -81,6 +103,6 @@ export class LingeringSockets {
 
     socket.unref()
     // the connection destroys a socket that is inactive for longer than this
-    socket.setTimeout(LINGER_IDLE_TIMEOUT)
+    socket.setTimeout(this.#bounds.idle)
   }
 }
