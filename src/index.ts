@@ -44,6 +44,7 @@ export type {
   TCPDialEvents,
   TCPDialOptions,
   TCPDialSocketOptions,
+  TCPListenSocketOptions,
   TCPMetrics,
   TCPOptions,
   TCPSocketOptions

@@ -60,6 +60,23 @@ export interface TCPSocketOptions {
 }
 
 /**
+ * Options for servers and the sockets that they accept. Everything else that
+ * `net.Server.listen` takes is passed on to it, but for the host, port and path,
+ * which are the multiaddr's.
+ *
+ * @see https://nodejs.org/api/net.html#serverlistenoptions-callback
+ */
+export interface TCPListenSocketOptions extends TCPSocketOptions {
+  /**
+   * Whether `/ip6` and `/dns6` addresses take IPv6 connections only. `false`
+   * makes `/ip6/::` take IPv4 connections too.
+   *
+   * @default true
+   */
+  ipv6Only?: boolean
+}
+
+/**
  * Options for dialled sockets. Everything else that `net.connect` takes is
  * passed on to it, but for the host, port and path, which are the multiaddr's,
  * and the signal, which is the dial's.
@@ -169,7 +186,7 @@ export interface TCPOptions {
   /**
    * Options for every server and the sockets that it accepts
    */
-  listenOpts?: TCPSocketOptions
+  listenOpts?: TCPListenSocketOptions
 }
 
 export type TCPDialEvents =
@@ -182,7 +199,7 @@ export interface TCPDialOptions extends DialTransportOptions<TCPDialEvents>, TCP
 
 }
 
-export interface TCPCreateListenerOptions extends CreateListenerOptions, TCPSocketOptions {
+export interface TCPCreateListenerOptions extends CreateListenerOptions, TCPListenSocketOptions {
 
 }
 
@@ -200,24 +217,37 @@ export interface TCPMetrics {
 }
 
 /** The options of one socket after the merge */
-export type SocketOptions = Readonly<TCPSocketOptions & Required<Pick<TCPSocketOptions, 'noDelay' | 'keepAlive' | 'allowHalfOpen'>>>
+export type SocketOptions<Options extends TCPSocketOptions = TCPSocketOptions> =
+  Readonly<Options & Required<Pick<TCPSocketOptions, 'noDelay' | 'keepAlive' | 'allowHalfOpen'>>>
 
-/** A single dial or listener may override these */
-const SOCKET_OPTIONS: ReadonlyArray<keyof TCPDialSocketOptions> = [
-  'noDelay', 'keepAlive', 'keepAliveInitialDelay', 'allowHalfOpen', 'localAddress', 'localPort', 'family', 'hints',
-  'lookup', 'autoSelectFamily', 'autoSelectFamilyAttemptTimeout', 'timeout'
+const SOCKET_OPTIONS: ReadonlyArray<keyof TCPSocketOptions> = ['noDelay', 'keepAlive', 'keepAliveInitialDelay', 'allowHalfOpen']
+
+/** A single dial may override these */
+const DIAL_OPTIONS: ReadonlyArray<keyof TCPDialSocketOptions> = [
+  ...SOCKET_OPTIONS, 'localAddress', 'localPort', 'family', 'hints', 'lookup', 'autoSelectFamily', 'autoSelectFamilyAttemptTimeout', 'timeout'
 ]
+
+/** A single listener may override these */
+const LISTEN_OPTIONS: ReadonlyArray<keyof TCPListenSocketOptions> = [...SOCKET_OPTIONS, 'ipv6Only']
 
 /** What the multiaddr, the dial and this module decide is no option, whatever a caller's object holds */
 const RESERVED = ['host', 'port', 'path', 'fd', 'signal', 'onread', 'handle', 'pauseOnConnect']
+
+export function mergeDialOptions (configured?: TCPDialSocketOptions, specific?: TCPDialSocketOptions): SocketOptions<TCPDialSocketOptions> {
+  return merge(DIAL_OPTIONS, configured, specific)
+}
+
+export function mergeListenOptions (configured?: TCPListenSocketOptions, specific?: TCPListenSocketOptions): SocketOptions<TCPListenSocketOptions> {
+  return merge(LISTEN_OPTIONS, configured, specific)
+}
 
 /**
  * Merge defaults, the transport's options and those of one dial or listener
  * into a new frozen object. The callers' objects are only read; an option that
  * is present but undefined counts as absent.
  */
-export function mergeSocketOptions (configured: TCPDialSocketOptions = {}, specific: TCPDialSocketOptions = {}): SocketOptions {
-  const merged: Record<string, unknown> = {
+function merge <Options extends TCPSocketOptions> (names: ReadonlyArray<keyof Options>, configured: Options = {} as Options, specific: Options = {} as Options): SocketOptions<Options> {
+  const merged: Record<PropertyKey, unknown> = {
     noDelay: true,
     keepAlive: true,
     allowHalfOpen: false
@@ -229,11 +259,11 @@ export function mergeSocketOptions (configured: TCPDialSocketOptions = {}, speci
     }
   }
 
-  for (const key of SOCKET_OPTIONS) {
-    if (specific[key] !== undefined) {
-      merged[key] = specific[key]
+  for (const name of names) {
+    if (specific[name] !== undefined) {
+      merged[name] = specific[name]
     }
   }
 
-  return Object.freeze(merged) as SocketOptions
+  return Object.freeze(merged) as SocketOptions<Options>
 }

@@ -12,7 +12,7 @@ import { TCPListener } from './listener/listener.ts'
 import { dialerMetrics } from './metrics.ts'
 import { OptimisticNegotiation } from './negotiation/connection.ts'
 import { Refusals } from './negotiation/refusals.ts'
-import { mergeSocketOptions } from './options.ts'
+import { mergeDialOptions, mergeListenOptions } from './options.ts'
 import { printableLog, printableLogger } from './printable.ts'
 import type { SocketOptions, TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPMetrics, TCPOptions } from './options.ts'
 import type { ComponentLogger, Connection, Listener, Logger, Startable, Transport, UpgraderOptions, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
@@ -85,7 +85,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
    * @throws {Error} the upgrader's error if the upgrade fails
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
-    const socketOptions = mergeSocketOptions(this.#options.dialOpts, options)
+    const socketOptions = mergeDialOptions(this.#options.dialOpts, options)
     const negotiation = this.#isOptimistic(ma, options) ? new OptimisticNegotiation() : undefined
 
     try {
@@ -196,7 +196,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
 
     return new TCPListener({
       upgrader: options.upgrader,
-      socketOptions: mergeSocketOptions(listenOpts, options),
+      socketOptions: mergeListenOptions(listenOpts, options),
       inactivityTimeout: inboundSocketInactivityTimeout,
       maxConnections,
       backlog,

@@ -14,14 +14,14 @@ import { PausableServer } from './pausable-server.ts'
 import type { ServerState } from './pausable-server.ts'
 import type { LingeringSockets } from '../connection/close-path.ts'
 import type { ListenerMetrics } from '../metrics.ts'
-import type { CloseServerOnMaxConnectionsOpts, SocketOptions } from '../options.ts'
+import type { CloseServerOnMaxConnectionsOpts, SocketOptions, TCPListenSocketOptions } from '../options.ts'
 import type { AbortOptions, ComponentLogger, Listener, ListenerEvents, Logger, Metrics, Upgrader } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
 export interface TCPListenerInit {
   upgrader: Upgrader
-  socketOptions: SocketOptions
+  socketOptions: SocketOptions<TCPListenSocketOptions>
   inactivityTimeout?: number
   maxConnections?: number
   backlog?: number

@@ -49,7 +49,9 @@ export class PausableServer {
 
     try {
       // a look-up may take longer than whoever closes wants to wait
-      this.#listenOptions = { ...options, ...await raceSignal(toListenOptions(endpoint), this.#closing.signal) }
+      const where = await raceSignal(toListenOptions(endpoint), this.#closing.signal)
+
+      this.#listenOptions = { ...where, ...options }
       await this.#bind()
     } catch (err) {
       this.#leave('listening', 'idle')

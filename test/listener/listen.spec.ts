@@ -107,6 +107,20 @@ describe('the address that is listened on', () => {
 describe('listening', () => {
   const defer = cleanUpAfterEach()
 
+  it(`the IPv6 wildcard takes IPv4 too, if the options say so${withLoopback6}`, async function () {
+    if (loopback == null) {
+      this.skip()
+    }
+
+    const byTransport = await rawTransport(defer, { listenOpts: { ipv6Only: false } }).listen('/ip6/::/tcp/0')
+    const byListener = await rawTransport(defer, { listenOpts: { ipv6Only: true } }).listen('/ip6/::/tcp/0', { ipv6Only: false })
+
+    for (const { port, next } of [byTransport, byListener]) {
+      await rawClient(defer, port, { host: '127.0.0.1' })
+      expect((await next()).remoteAddr.toString()).to.match(/^\/ip6\/::ffff:.*\/tcp\/\d+$/)
+    }
+  })
+
   it('tells when it begins and when it ends', async () => {
     const { transport } = rawTransport(defer)
     const listener = transport.createListener({ upgrader: passThrough() })
