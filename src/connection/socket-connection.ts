@@ -143,6 +143,7 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     // the rest stays in the write buffer of the base class, until 'drain' if it must
     const data = all.byteLength > MAX_WRITE_BYTES ? all.sublist(0, MAX_WRITE_BYTES) : all
     const answer = this.#filter?.sending(data)
+    this.#dropFilterIfDone()
 
     if (answer != null) {
       // not before `send` has returned
@@ -362,12 +363,18 @@ export class SocketConnection extends AbstractMultiaddrConnection {
 
     try {
       use(filter)
-      this.#filter = filter.done ? undefined : filter
+      this.#dropFilterIfDone()
       return true
     } catch (err: any) {
       this.#filter = undefined
       this.abort(err)
       return false
+    }
+  }
+
+  #dropFilterIfDone (): void {
+    if (this.#filter?.done === true) {
+      this.#filter = undefined
     }
   }
 

@@ -20,11 +20,16 @@ export interface SocketListeners <Owner> {
 
 /** The same listeners for every socket, each told of its own owner */
 export function listen <Owner> (socket: Socket, listeners: SocketListeners<Owner>, of: Owner): void {
-  const owned = Object.assign(socket, { [owner]: of })
+  const owned = socket as Owned<Owner>
 
-  for (const [event, listener] of Object.entries(listeners)) {
-    owned.on(event, listener)
-  }
+  owned[owner] = of
+  owned
+    .on('data', listeners.data)
+    .on('drain', listeners.drain)
+    .on('end', listeners.end)
+    .on('error', listeners.error)
+    .on('close', listeners.close)
+    .on('timeout', listeners.timeout)
 }
 
 /** From its birth to its death: an 'error' without a listener ends the process */
