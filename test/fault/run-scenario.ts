@@ -55,7 +55,7 @@ export async function runScenario (suite: Suite, scenario: Scenario, transport: 
     if (message.error == null) {
       outcome.kept++
     } else {
-      const kind = message.error.replaceAll(/\d[\d,.]*/g, 'N')
+      const kind = message.error.split('\n')[0].replaceAll(/\d[\d,.]*/g, 'N')
       outcome.broken[kind] = (outcome.broken[kind] ?? 0) + 1
     }
   })

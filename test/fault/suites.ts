@@ -1,9 +1,11 @@
 import { abort } from './abort/suite.ts'
+import { blackHole } from './black-hole/suite.ts'
 import { closeUnderLoad } from './close/suite.ts'
 import { integrity } from './integrity/suite.ts'
 import { kill } from './kill/suite.ts'
 import { lossy } from './lossy/suite.ts'
 import { resources } from './resources/suite.ts'
+import { blockedLoop } from './stall/suite.ts'
 import type { Suite } from './scenario.ts'
 
 /**
@@ -15,6 +17,8 @@ export async function suites (): Promise<Suite[]> {
     lossy,
     closeUnderLoad,
     kill,
+    blackHole,
+    blockedLoop,
     abort,
     resources
   ]
