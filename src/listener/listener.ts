@@ -7,13 +7,11 @@ import { isUnix, remoteMultiaddr, toEndpoint } from '../addresses.ts'
 import { OpenSockets } from '../connection/open-sockets.ts'
 import { SocketConnection } from '../connection/socket-connection.ts'
 import { ignoreErrors } from '../connection/socket-listeners.ts'
-import { listenerMetrics } from '../metrics.ts'
 import { AcceptGate } from './accept-gate.ts'
 import { DescriptorWatch } from './descriptor-watch.ts'
+import { ListenerMetrics } from './listener-metrics.ts'
 import { PausableServer } from './pausable-server.ts'
-import type { ServerState } from './pausable-server.ts'
 import type { LingeringSockets } from '../connection/close-path.ts'
-import type { ListenerMetrics } from '../metrics.ts'
 import type { CloseServerOnMaxConnectionsOpts, SocketOptions, TCPListenSocketOptions } from '../options.ts'
 import type { AbortOptions, ComponentLogger, Listener, ListenerEvents, Logger, Metrics, Upgrader } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -36,14 +34,6 @@ export interface TCPListenerInit {
   logger: ComponentLogger
 }
 
-/** What the metric of the status says, as in `@libp2p/tcp` */
-const STATUS_CODES: Record<ServerState, number> = {
-  idle: 0,
-  listening: 1,
-  paused: 2,
-  closed: 0
-}
-
 export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Listener {
   readonly #init: TCPListenerInit
   readonly #server: PausableServer
@@ -62,9 +52,6 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   #listeningAddr?: Multiaddr
   #closing?: Promise<void>
 
-  /** The label of this listener's metrics */
-  #label = 'unknown'
-
   constructor (init: TCPListenerInit) {
     super()
 
@@ -72,7 +59,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     this.#gate = new AcceptGate(init.closeServerOnMaxConnections)
     this.#log = init.logger.forComponent('libp2p:tcp:listener')
     this.#connectionLog = init.logger.forComponent('libp2p:tcp:connection')
-    this.#metrics = listenerMetrics(init.metrics, () => ({ [this.#label]: this.#sockets.size }))
+    this.#metrics = new ListenerMetrics(init.metrics, () => this.#sockets.size)
     setMaxListeners(Infinity, this.#shutdown.signal)
 
     // the connection decides what follows the peer's FIN
@@ -86,22 +73,22 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       .on('connection', socket => { this.#onSocket(socket) })
       .on('listening', () => { this.#onListening() })
       .on('error', err => {
-        this.#log.error('server error on %s - %e', this.#label, err)
-        this.#count('errors', 'listen_error')
+        this.#log.error('server error on %s - %e', this.#metrics.label, err)
+        this.#metrics.countError('listen_error')
         this.safeDispatchEvent('error', { detail: err })
       })
-      .on('drop', () => { this.#count('events', 'drop') })
+      .on('drop', () => { this.#metrics.countEvent('drop') })
 
     this.#server = new PausableServer(server)
     this.#descriptors = new DescriptorWatch({
       onNone: checks => {
-        this.#count('errors', 'no_descriptors')
+        this.#metrics.countError('no_descriptors')
 
         if (checks === 1) {
-          this.#log.error('no file descriptor is left: connections to %s are closed before they are accepted', this.#label)
+          this.#log.error('no file descriptor is left: connections to %s are closed before they are accepted', this.#metrics.label)
         }
       },
-      onFree: () => { this.#log('file descriptors are free again, %s accepts connections', this.#label) }
+      onFree: () => { this.#log('file descriptors are free again, %s accepts connections', this.#metrics.label) }
     })
   }
 
@@ -123,7 +110,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
 
     this.#listeningAddr = ma
     await this.#server.listen(toEndpoint(ma), { ...options, backlog: this.#init.backlog })
-    this.#log('listening on %s', this.#label)
+    this.#log('listening on %s', this.#metrics.label)
   }
 
   getAddrs (): Multiaddr[] {
@@ -167,14 +154,14 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     const closed = this.#server.close()
 
     this.#descriptors.stop()
-    this.#log('closing server on %s', this.#label)
+    this.#log('closing server on %s', this.#metrics.label)
     this.#shutdown.abort()
 
     await this.#sockets.closed(this.#init.closeTimeout)
     await closed
 
     if (state === 'listening' || state === 'paused') {
-      this.#updateStatusMetric()
+      this.#metrics.updateStatus(this.#server.state)
       this.safeDispatchEvent('close')
     }
   }
@@ -182,14 +169,12 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   #onListening (): void {
     const address = this.#server.address()
 
-    if (typeof address === 'string') {
-      this.#label = address
-    } else if (address != null) {
-      this.#label = `${address.address}:${address.port}`
+    if (address != null) {
+      this.#metrics.listensOn(address)
     }
 
     this.#descriptors.start()
-    this.#updateStatusMetric()
+    this.#metrics.updateStatus(this.#server.state)
     this.safeDispatchEvent('listening')
   }
 
@@ -197,7 +182,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   #onSocket (socket: Socket): void {
     ignoreErrors(socket)
 
-    this.#count('events', 'connection')
+    this.#metrics.countEvent('connection')
     this.#sockets.add(socket)
     this.#init.onSocket(socket)
     socket.on('close', this.#onSocketClose)
@@ -209,7 +194,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       void this.#upgrade(maConn)
     } catch (err: any) {
       this.#log.error('inbound connection failed - %e', err)
-      this.#count('errors', 'inbound_to_connection')
+      this.#metrics.countError('inbound_to_connection')
       socket.destroy()
     }
   }
@@ -242,7 +227,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       allowHalfOpen: this.#init.socketOptions.allowHalfOpen,
       lingering: this.#init.lingering,
       metrics: this.#metrics.events,
-      metricPrefix: `${this.#label} `,
+      metricPrefix: `${this.#metrics.label} `,
       log: this.#connectionLog
     })
   }
@@ -256,7 +241,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       this.#log('inbound connection upgraded %a', maConn.remoteAddr)
     } catch (err: any) {
       this.#log.error('inbound connection upgrade failed - %e', err)
-      this.#count('errors', 'inbound_upgrade')
+      this.#metrics.countError('inbound_upgrade')
       maConn.abort(err)
     }
   }
@@ -270,8 +255,8 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     if (!this.#gate.isShut) {
       void this.#resume()
     } else if (this.#server.pause()) {
-      this.#log('paused server on %s with %d connections', this.#label, this.#sockets.size)
-      this.#updateStatusMetric()
+      this.#log('paused server on %s with %d connections', this.#metrics.label, this.#sockets.size)
+      this.#metrics.updateStatus(this.#server.state)
     }
   }
 
@@ -285,7 +270,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       // connections may have come and gone meanwhile
       this.#updateGate()
     } catch (err: any) {
-      this.#log.error('error attempting to listen again on %s - %e', this.#label, err)
+      this.#log.error('error attempting to listen again on %s - %e', this.#metrics.label, err)
       this.#tellListenError(err)
     }
   }
@@ -296,13 +281,5 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     } catch (thrown) {
       this.#log.error('onListenError threw - %e', thrown)
     }
-  }
-
-  #updateStatusMetric (): void {
-    this.#metrics.status?.update({ [this.#label]: STATUS_CODES[this.#server.state] })
-  }
-
-  #count (group: 'events' | 'errors', name: string): void {
-    this.#metrics[group]?.increment({ [`${this.#label} ${name}`]: true })
   }
 }
