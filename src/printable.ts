@@ -15,8 +15,7 @@ export function printable (text: string): string {
 
 /**
  * A logger for our own lines: what stands in them is made printable if and when
- * it is printed. Messages of errors too, which may quote what a peer sent. What
- * others log in a scope below is left to them.
+ * it is printed. Messages of errors too, which may quote what a peer sent.
  */
 export function printableLogger (logger: ComponentLogger): ComponentLogger {
   return {
@@ -24,13 +23,14 @@ export function printableLogger (logger: ComponentLogger): ComponentLogger {
   }
 }
 
-export function printableLog (log: Logger): Logger {
+function printableLog (log: Logger): Logger {
   const ours = Object.assign((formatter: string, ...args: unknown[]) => { log(formatter, ...args.map(toPrintable)) }, {
     enabled: log.enabled,
     error: (formatter: string, ...args: unknown[]) => { log.error(formatter, ...args.map(toPrintable)) },
     // numbers only, and called for every message
     trace: log.trace,
-    newScope: (name: string) => log.newScope(name)
+    // the upgrader gives every connection a scope of its own, in which our lines stand too
+    newScope: (name: string) => printableLog(log.newScope(name))
   })
 
   return Object.defineProperty(ours, 'enabled', { get: () => log.enabled })

@@ -13,7 +13,7 @@ import { dialerMetrics } from './metrics.ts'
 import { OptimisticNegotiation } from './negotiation/connection.ts'
 import { Refusals } from './negotiation/refusals.ts'
 import { mergeDialOptions, mergeListenOptions } from './options.ts'
-import { printableLog, printableLogger } from './printable.ts'
+import { printableLogger } from './printable.ts'
 import type { SocketOptions, TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPMetrics, TCPOptions } from './options.ts'
 import type { ComponentLogger, Connection, Listener, Logger, Startable, Transport, UpgraderOptions, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -55,7 +55,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     this.#metrics = dialerMetrics(components.metrics)
     this.#logger = printableLogger(components.logger)
     this.#log = this.#logger.forComponent('libp2p:tcp')
-    this.#connectionLog = printableLog(this.#log.newScope('connection'))
+    this.#connectionLog = this.#log.newScope('connection')
   }
 
   readonly [transportSymbol] = true

@@ -14,6 +14,9 @@ const SEED = 5
 const STRINGS = 1_000
 
 async function quote (conn: MultiaddrConnection): Promise<never> {
+  // as the upgrader does
+  conn.log = conn.log.newScope('scope')
+
   const { data } = await pEvent<'message', any>(conn, 'message')
 
   throw new Error(`cannot understand ${new TextDecoder().decode(data.subarray())}`)
