@@ -1,6 +1,7 @@
 import { abort } from './abort/suite.ts'
 import { blackHole } from './black-hole/suite.ts'
 import { closeUnderLoad } from './close/suite.ts'
+import { hostile } from './hostile/suite.ts'
 import { integrity } from './integrity/suite.ts'
 import { kill } from './kill/suite.ts'
 import { lossy } from './lossy/suite.ts'
@@ -20,6 +21,7 @@ export async function suites (): Promise<Suite[]> {
     blackHole,
     blockedLoop,
     abort,
+    hostile,
     resources
   ]
 }
