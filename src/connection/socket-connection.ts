@@ -1,11 +1,10 @@
-import { ConnectionClosedError, StreamMessageEvent, StreamResetError, TimeoutError } from '@libp2p/interface'
-import { AbstractMultiaddrConnection } from '@libp2p/utils'
+import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { Uint8ArrayList, isUint8ArrayList } from 'uint8arraylist'
 import { isUnix } from '../addresses.ts'
 import { INACTIVITY_TIMEOUT, MAX_UNREAD_BYTES, MAX_WRITE_BYTES } from '../constants.ts'
 import { TCPStalledWriteError } from '../errors.ts'
 import { finish } from './close-path.ts'
+import { DirectConnection } from './direct-connection.ts'
 import { listen, owner } from './socket-listeners.ts'
 import { ifInactive } from './timers.ts'
 import { WritePath } from './write-path.ts'
@@ -16,6 +15,7 @@ import type { WireFilter } from './wire-filter.ts'
 import type { AbortOptions, CounterGroup, StreamCloseEvent } from '@libp2p/interface'
 import type { AbstractMultiaddrConnectionInit, SendResult } from '@libp2p/utils'
 import type { Socket } from 'node:net'
+import type { Uint8ArrayList } from 'uint8arraylist'
 
 export interface SocketConnectionInit extends AbstractMultiaddrConnectionInit {
   /** A connected socket, created with `allowHalfOpen: true` */
@@ -43,7 +43,7 @@ const RESET_CODES = ['ECONNRESET', 'EPIPE']
 /**
  * A libp2p MultiaddrConnection over a socket.
  */
-export class SocketConnection extends AbstractMultiaddrConnection {
+export class SocketConnection extends DirectConnection {
   readonly #socket: Socket
   readonly #writes: WritePath
   readonly #lingering: LingeringSockets
@@ -61,8 +61,6 @@ export class SocketConnection extends AbstractMultiaddrConnection {
   /** The one graceful close that all callers of `close()` wait for; the 'close' event settles it */
   #closing?: PromiseWithResolvers<void>
 
-  #drained?: PromiseWithResolvers<void>
-
   /** Exists since the kernel first did not take all at once */
   #writeWatch?: WriteWatch
 
@@ -70,7 +68,6 @@ export class SocketConnection extends AbstractMultiaddrConnection {
   #isHeld = false
 
   #socketError?: Error
-  #closeError?: Error
 
   constructor (init: SocketConnectionInit) {
     super(init)
@@ -89,45 +86,16 @@ export class SocketConnection extends AbstractMultiaddrConnection {
     this.#socket.setTimeout(init.inactivityTimeout ?? INACTIVITY_TIMEOUT)
   }
 
-  /**
-   * As the base class's, but without its lists and its event where nothing
-   * waits, which is nearly always: they cost more than a small message itself.
-   */
-  send (data: Uint8Array | Uint8ArrayList): boolean {
-    if (!this.#canSendAtOnce(data)) {
-      return super.send(data)
-    }
-
-    this.log.trace('send %d bytes', data.byteLength)
-    this.writableNeedsDrain = !this.#writes.write(data)
-
-    return !this.writableNeedsDrain
+  protected canSendDirectly (bytes: number): boolean {
+    return this.#filter == null && bytes <= MAX_WRITE_BYTES
   }
 
-  #canSendAtOnce (data: Uint8Array | Uint8ArrayList): boolean {
-    return this.writeStatus === 'writable' &&
-      this.#filter == null &&
-      !this.writableNeedsDrain &&
-      !this.sendingData &&
-      this.writeBuffer.byteLength === 0 &&
-      this.maxMessageSize == null &&
-      data.byteLength > 0 &&
-      data.byteLength <= MAX_WRITE_BYTES &&
-      (data instanceof Uint8Array || isUint8ArrayList(data)) &&
-      this.listenerCount('idle') === 0
-  }
-
-  /** As the base class's, but without its lists where nothing waits */
-  onData (data: Uint8Array | Uint8ArrayList): void {
-    if (data.byteLength === 0 || this.readStatus !== 'readable' || this.remoteWriteStatus === 'closed' || this.readBuffer.byteLength > 0 || this.listenerCount('message') === 0) {
-      super.onData(data)
-    } else {
-      this.dispatchEvent(new StreamMessageEvent(new Uint8ArrayList(data)))
-    }
+  protected sendDirectly (data: Uint8Array | Uint8ArrayList): boolean {
+    return this.#writes.write(data)
   }
 
   /** Called whenever somebody may have begun to listen */
-  dispatchReadBuffer (): void {
+  protected dispatchReadBuffer (): void {
     super.dispatchReadBuffer()
 
     if (this.#isHeld && this.readBuffer.byteLength === 0) {
@@ -158,24 +126,6 @@ export class SocketConnection extends AbstractMultiaddrConnection {
       sentBytes: data.byteLength,
       canSendMore: this.#writes.write(data)
     }
-  }
-
-  /**
-   * Wait until the peer has taken enough of what was sent for more to make
-   * sense. Unlike the base class's this works every time, not just once.
-   */
-  async onDrain (options?: AbortOptions): Promise<void> {
-    if (!this.writableNeedsDrain) {
-      return
-    }
-
-    if (this.status !== 'open' && this.status !== 'closing') {
-      throw this.#closeError ?? new ConnectionClosedError()
-    }
-
-    this.#drained ??= Promise.withResolvers()
-
-    return raceSignal(this.#drained.promise, options?.signal)
   }
 
   /**
@@ -301,8 +251,7 @@ export class SocketConnection extends AbstractMultiaddrConnection {
 
   /**
    * Completes what the base class dispatches: which side closed, for the
-   * metrics and for whoever listens, what Node said of a reset, and that
-   * `onDrain()` resolves.
+   * metrics and for whoever listens, and what Node said of a reset.
    */
   dispatchEvent (event: Event): boolean {
     if (event.type === 'close') {
@@ -314,8 +263,6 @@ export class SocketConnection extends AbstractMultiaddrConnection {
       }
 
       this.#writeWatch?.stop()
-      this.#closeError = closeEvent.error
-      this.#drained?.reject(closeEvent.error ?? new ConnectionClosedError())
 
       if (closeEvent.error == null || this.#isSent()) {
         this.#closing?.resolve()
@@ -324,17 +271,7 @@ export class SocketConnection extends AbstractMultiaddrConnection {
       }
     }
 
-    const drained = event.type === 'drain' ? this.#drained : undefined
-
-    if (drained != null) {
-      this.#drained = undefined
-    }
-
-    const result = super.dispatchEvent(event)
-    // the base class makes the buffered data go on first
-    drained?.resolve()
-
-    return result
+    return super.dispatchEvent(event)
   }
 
   #onData (data: Uint8Array): void {
