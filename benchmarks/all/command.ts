@@ -4,8 +4,14 @@ import { Command } from 'commander'
 import { outOption } from '../command-line/options.ts'
 import { duration } from '../report/numbers.ts'
 import { RESULTS } from '../report/results-directory.ts'
+import { rivals } from '../rivals/registry.ts'
 
 const SUITES = ['connect', 'nagle', 'throughput', 'scale']
+
+/** Also the rivals that are timed only where they are named */
+const FULL_RUN: Record<string, string[]> = {
+  connect: ['--rivals', rivals.map(({ name }) => name).join()]
+}
 
 export const allCommand = new Command('all')
   .description('connect, nagle, throughput and scale one after the other, and then readme; in about 25 minutes')
@@ -20,7 +26,7 @@ export const allCommand = new Command('all')
       const begun = performance.now()
       console.error(`${suite}, ${index + 1} of ${SUITES.length}`)
       // a report names the command that makes it again alone
-      await program?.parseAsync([suite, ...(quick ? ['--quick'] : []), '--out', ...(out === RESULTS ? [] : [out])], { from: 'user' })
+      await program?.parseAsync([suite, ...(quick ? ['--quick'] : FULL_RUN[suite] ?? []), '--out', ...(out === RESULTS ? [] : [out])], { from: 'user' })
       taken.push(`${suite} ${duration(performance.now() - begun)}`)
     }
 

@@ -35,7 +35,7 @@ export const connectCommand = new Command('connect')
   .option('--runs <n>', `dials of each stack over each link (default: ${RUNS}, quick: ${QUICK_RUNS})`, wholeFrom(1))
   .option('--delay <ms>', 'one-way delay of the link; 0 for loopback alone', numberFrom(0), 40)
   .addOption(new Option('--link <kind>', 'how the delay is made (default: the best that works here)').choices(LINK_KINDS.filter(kind => kind !== 'loopback')))
-  .option('--rivals <list>', `the stacks to time: ${rivals.map(({ name }) => name).join()} (default: all, quick: all but ${rivals.filter(({ fullRunOnly }) => fullRunOnly).map(({ name }) => name).join(' and ')})`, listOf(oneOf(rivals.map(({ name }) => name))))
+  .option('--rivals <list>', `the stacks to time: ${rivals.map(({ name }) => name).join()} (default: all but ${rivals.filter(({ onlyIfNamed }) => onlyIfNamed).map(({ name }) => name).join(' and ')}, whose first build takes minutes)`, listOf(oneOf(rivals.map(({ name }) => name))))
   .addOption(seedOption())
   .addOption(outOption())
   .option('--json <file>', 'where to write every sample as well')
@@ -52,7 +52,7 @@ export const connectCommand = new Command('connect')
   })
 
 async function connect ({ rivals: names, runs, quick, seed, delay, link, dial, out, json }: ConnectFlags, command: string): Promise<void> {
-  const { prepared, skipped } = await prepare(names?.map(rivalNamed) ?? defaultRivals({ quick, isRemote: dial != null }))
+  const { prepared, skipped } = await prepare(names?.map(rivalNamed) ?? defaultRivals({ isRemote: dial != null }))
   const options = {
     rivals: prepared,
     runs: runs ?? (quick === true ? QUICK_RUNS : RUNS),

@@ -9,6 +9,6 @@ const REMOTE_RIVALS = ['official', 'recipe', 'transport', 'ours']
 /**
  * Who is timed where nobody is named.
  */
-export function defaultRivals ({ quick = false, isRemote = false }: { quick?: boolean, isRemote?: boolean }): Rival[] {
-  return rivals.filter(({ name, fullRunOnly = false }) => isRemote ? REMOTE_RIVALS.includes(name) : !(quick && fullRunOnly))
+export function defaultRivals ({ isRemote = false }: { isRemote?: boolean } = {}): Rival[] {
+  return rivals.filter(({ name, onlyIfNamed = false }) => isRemote ? REMOTE_RIVALS.includes(name) : !onlyIfNamed)
 }

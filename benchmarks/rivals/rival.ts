@@ -11,9 +11,9 @@ export interface Rival {
   title: string
 
   /**
-   * Where `prepare` can take minutes: in a quick run only where it is asked for.
+   * Where `prepare` can take minutes: timed only where it is named.
    */
-  fullRunOnly?: boolean
+  onlyIfNamed?: boolean
 
   /**
    * What it is made of: versions by package.

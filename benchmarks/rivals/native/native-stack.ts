@@ -13,7 +13,7 @@ export function nativeStack ({ name, title }: { name: PeerName, title: string })
     name,
     title,
     // a cold build takes minutes: 5 for rust, on two cores
-    fullRunOnly: true,
+    onlyIfNamed: true,
     versions: () => lockedVersions(name),
 
     async prepare (onProgress) {

@@ -17,9 +17,8 @@ function names (rivals: Rival[]): string[] {
 }
 
 describe('benchmarks: rivals in other languages', () => {
-  it('take part in a full run, not in a quick one, and dial nobody on another machine', () => {
-    expect(names(defaultRivals({}))).to.include.members(['go', 'rust', 'official', 'ours'])
-    expect(names(defaultRivals({ quick: true }))).to.include.members(['official', 'ours']).and.to.not.include.oneOf(['go', 'rust'])
+  it('are timed where they are named, since their first build takes minutes', () => {
+    expect(names(defaultRivals())).to.include.members(['official', 'ours']).and.to.not.include.oneOf(['go', 'rust'])
     expect(names(defaultRivals({ isRemote: true }))).to.include.members(['official', 'ours']).and.to.not.include.oneOf(['go', 'rust'])
   })
 
