@@ -139,6 +139,11 @@ export class SocketConnection extends DirectConnection {
    * @throws {Error} what ended the connection before everything was sent
    */
   async close (options?: AbortOptions): Promise<void> {
+    if (this.status === 'open' || this.status === 'closing') {
+      // what came before anybody listened, or while paused
+      this.readBuffer.consume(this.readBuffer.byteLength)
+    }
+
     if (this.#closing == null) {
       if (this.status !== 'open') {
         return

@@ -140,6 +140,22 @@ describe('closing a connection', () => {
     await closing
   })
 
+  it('delivers nothing from then on, not even what came before anybody listened', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer, { closeTimeout: 50 }).dial(addr)
+    const socket = await next()
+
+    socket.resume().write(payload(1_000))
+    await until(() => conn.readBufferLength === 1_000, 'the data waits for a listener')
+
+    const closing = conn.close()
+    const received = collect(conn)
+    await closing
+    await turns(5)
+
+    expect(received.bytes).to.equal(0)
+  })
+
   it('goes through when both sides close at once', async () => {
     const { dialler, acceptor } = await rawPair(defer)
     const received = collect(acceptor)
