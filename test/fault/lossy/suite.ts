@@ -6,6 +6,7 @@ import { expectNothingOpen, nodeOf } from '../nodes.ts'
 import { buildToxiproxy } from '../toxiproxy/build.ts'
 import { startToxiproxy } from '../toxiproxy/toxiproxy.ts'
 import { exchangeOn } from './exchange.ts'
+import type { TestNodeOptions } from '../../fixtures/node.ts'
 import type { Ending } from '../endings.ts'
 import type { Exchange } from './exchange.ts'
 import type { Context, Run, Scenario, Suite } from '../scenario.ts'
@@ -17,8 +18,16 @@ const PROTOCOL = '/test/exchange/1.0.0'
 /** What neither end hears anything on for so many ms is closed */
 const INACTIVITY_TIMEOUT = 1_000
 
-/** From the fault to its last consequence, in ms: a dial may be tried twice, on a machine that is busy */
-const PATIENCE = 15_000
+/**
+ * From the fault to its last consequence, in ms: a dial may be tried twice, on a
+ * machine that is busy, but libp2p's pings are to have no time to end anything
+ */
+const PATIENCE = 7_000
+
+/** It is the transport that is to end dials and upgrades in time */
+const PATIENT: TestNodeOptions = {
+  connectionManager: { dialTimeout: 60_000, addressDialTimeout: 60_000, inboundUpgradeTimeout: 60_000 }
+}
 
 /**
  * The header of multistream-select has 20 bytes, the first of which tells of 19
@@ -54,7 +63,8 @@ function scenario (name: string, poison: Poison, inTheMiddle = false): Scenario 
   return {
     name,
     runs: 100,
-    concurrency: 10,
+    // to wait for a timeout costs nothing
+    concurrency: poison.type === 'timeout' ? 25 : 10,
     timeout: 60_000,
     prepare: async context => prepare(context, poison, inTheMiddle)
   }
@@ -62,7 +72,7 @@ function scenario (name: string, poison: Poison, inTheMiddle = false): Scenario 
 
 async function prepare ({ defer, random }: Context, poison: Poison, inTheMiddle: boolean): Promise<(run: Run) => Promise<void>> {
   const toxiproxy = await startToxiproxy(defer, Math.floor(random() * 2 ** 32))
-  const listener = await nodeOf(defer, 0, { listen: true, tcp: { inboundSocketInactivityTimeout: INACTIVITY_TIMEOUT } })
+  const listener = await nodeOf(defer, 0, { ...PATIENT, listen: true, tcp: { inboundSocketInactivityTimeout: INACTIVITY_TIMEOUT } })
   const port = Number(listener.getMultiaddrs()[0].getComponents().find(({ name }) => name === 'tcp')?.value)
   const accepted = new Map<string, Array<[string, Ending]>>()
 
@@ -87,9 +97,14 @@ async function prepare ({ defer, random }: Context, poison: Poison, inTheMiddle:
     const link = await toxiproxy.link(port, inTheMiddle ? [] : [poison])
     defer(async () => link.remove())
 
-    const dialler = await nodeOf(defer, index, { tcp: { outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT } })
+    const dialler = await nodeOf(defer, index, { ...PATIENT, tcp: { outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT } })
     const endings: Array<[string, Ending | Exchange]> = []
-    const connection = await dialler.dial(multiaddr(`/ip4/127.0.0.1/tcp/${link.port}`), { signal: AbortSignal.timeout(PATIENCE) }).catch(() => undefined)
+    const signal = AbortSignal.timeout(PATIENCE)
+    const connection = await dialler.dial(multiaddr(`/ip4/127.0.0.1/tcp/${link.port}`), { signal }).catch(() => undefined)
+
+    if (signal.aborted) {
+      throw new Error('Nothing but its signal ended the dial')
+    }
 
     injected()
 
