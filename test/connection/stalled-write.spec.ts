@@ -43,10 +43,8 @@ describe('the limit for writes that stall', function () {
   }
 
   async function expectCut (conn: MultiaddrConnection): Promise<void> {
-    const begin = performance.now()
     const { error, local } = await closed(conn, 20_000)
 
-    expect(performance.now() - begin).to.be.greaterThan(STALLED_WRITE_TIMEOUT - 50)
     expect(error).to.be.an.instanceOf(TCPStalledWriteError).and.an.instanceOf(TimeoutError)
     expect(error).to.have.property('name', 'TimeoutError')
     expect(error).to.have.property('remoteAddr', conn.remoteAddr)
@@ -58,10 +56,14 @@ describe('the limit for writes that stall', function () {
   it('cuts a peer that sends but never reads', async () => {
     const before = openSockets()
     const [conn, socket] = await dialled()
+    const begin = performance.now()
 
     defer(chat(socket))
     sendAll(conn, payload(32 * MiB))
     await expectCut(conn)
+
+    // Node's timers may be a millisecond early
+    expect(performance.now() - begin).to.be.greaterThan(STALLED_WRITE_TIMEOUT - 10)
 
     socket.destroy()
     await until(() => openSockets() <= before + 1, 'only the listening socket is left')
