@@ -39,7 +39,7 @@ export async function runScenario (suite: Suite, scenario: Scenario, transport: 
       return
     }
 
-    watchdog = killAfter(isDone ? LAST_RESORT : scenario.timeout, `hung for ${scenario.timeout} ms`)
+    watchdog = isDone ? killAfter(LAST_RESORT, 'had to be killed') : killAfter(scenario.timeout, `hung for ${scenario.timeout} ms`)
 
     if (message.type === 'unhealthy') {
       outcome.unhealthy.push(message.what)

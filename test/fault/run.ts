@@ -85,7 +85,7 @@ async function main ({ suite: names, scenario: scenarioNames, transports, scale,
 function command ({ suite, transports, scale, officialScale, seed }: Flags): string {
   return [
     'npm run test:fault --',
-    ...suite == null ? [] : [`--suite ${suite.join()}`],
+    ...suite == null ? [] : [`--suite '${suite.join()}'`],
     `--transports ${transports.join()}`,
     ...scale === 1 ? [] : [`--scale ${scale}`],
     ...officialScale == null ? [] : [`--official-scale ${officialScale}`],

@@ -6,7 +6,7 @@ import type { Run } from '../scenario.ts'
 import type { NodeState, RawState } from './states.ts'
 
 /** A killed process is gone, and its kernel has told, after this many ms */
-const LIMIT = 1_000
+export const LIMIT = 1_000
 
 /** For what comes before the kill, on a busy machine */
 export const PATIENCE = 30_000
