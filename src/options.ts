@@ -162,7 +162,8 @@ export interface TCPOptions {
   /**
    * Abort a connection whose peer takes nothing of what waits to be sent to it
    * for this long, in ms, whatever it sends itself; 0 for never. A peer that goes
-   * on reading is left alone, as long as it takes 256 KiB in this time.
+   * on reading is left alone, as long as it takes 1 MiB in this time; behind an
+   * encrypter, whose messages have 64 KiB at most, less is enough.
    *
    * @default 120_000
    */

@@ -64,6 +64,11 @@ export class WritePath {
     return this.#socket.writableLength < this.#socket.writableHighWaterMark
   }
 
+  flushScheduled (): void {
+    this.#flushScheduled = false
+    this.flush()
+  }
+
   /** Hand everything that waits to the socket in one write */
   flush (): void {
     if (this.#waitingBytes === 0) {
@@ -147,11 +152,13 @@ export class WritePath {
 
     this.#flushScheduled = true
 
-    process.nextTick(() => {
-      this.#flushScheduled = false
-      this.flush()
-    })
+    process.nextTick(flushScheduled, this)
   }
+}
+
+/** One for all of them: a closure for every tick would be garbage after it */
+function flushScheduled (path: WritePath): void {
+  path.flushScheduled()
 }
 
 /** How much memory is taken at a time for copies of small messages, shared by all connections of the process */
