@@ -47,7 +47,11 @@ function netPeer (): Peer {
       let channel: Channel | undefined
 
       return {
-        open: async () => channel ??= new SocketChannel(socket),
+        async open () {
+          channel ??= new SocketChannel(socket)
+
+          return channel
+        },
         async close () {
           socket.end()
           await once(socket, 'close')

@@ -51,7 +51,11 @@ export function transportPeer (factory: TransportFactory): Peer {
       let channel: Channel | undefined
 
       return {
-        open: async () => channel ??= new MessageChannel(connection, async () => {}),
+        async open () {
+          channel ??= new MessageChannel(connection, async () => {})
+
+          return channel
+        },
         close: async () => connection.close()
       }
     },
