@@ -36,7 +36,8 @@ export function olderStack ({ name, title, encryptersOption }: OlderStackInit): 
     async prepare (onProgress) {
       if (!isInstalled(directory)) {
         onProgress(`installing ${title} on first use`)
-        await execa('npm', ['ci', '--no-audit', '--no-fund'], { cwd: directory })
+        // npm would leave its compile cache in the folder for temporary files
+        await execa('npm', ['ci', '--no-audit', '--no-fund'], { cwd: directory, env: { NODE_DISABLE_COMPILE_CACHE: '1' } })
       }
     },
 
