@@ -7,6 +7,9 @@ const fixture = scriptPath(import.meta.url, 'fixtures/show-progress')
 // that of util-linux makes a terminal for a command
 const hasTerminals = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') === true
 
+// the options of Node that tests run with make it warn
+const env = { ...process.env, NODE_NO_WARNINGS: '1' }
+
 /**
  * What a terminal is told to stop and start breaking lines
  */
@@ -14,7 +17,7 @@ const WRAP = /\x1b\[\?7[lh]/g // eslint-disable-line no-control-regex
 
 describe('benchmarks: progress', () => {
   it('is lines where there is no terminal', () => {
-    const { stderr } = spawnSync(process.execPath, [fixture, '10'], { encoding: 'utf8' })
+    const { stderr } = spawnSync(process.execPath, [fixture, '10'], { encoding: 'utf8', env })
 
     // what comes within two seconds is not worth a line
     expect(stderr).to.equal(' 0/10 getting ready\n')
@@ -28,7 +31,7 @@ describe('benchmarks: progress', () => {
     })
 
     function onTerminal (total: number): string {
-      return spawnSync('script', ['-qec', `'${process.execPath}' '${fixture}' ${total}`, '/dev/null'], { encoding: 'utf8' }).stdout
+      return spawnSync('script', ['-qec', `'${process.execPath}' '${fixture}' ${total}`, '/dev/null'], { encoding: 'utf8', env }).stdout
     }
 
     it('is a bar that goes when all is done', () => {
