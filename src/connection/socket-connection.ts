@@ -64,9 +64,6 @@ export class SocketConnection extends DirectConnection {
   /** Exists since the kernel first did not take all at once */
   #writeWatch?: WriteWatch
 
-  /** The socket is paused because nobody listens */
-  #isHeld = false
-
   #socketError?: Error
 
   constructor (init: SocketConnectionInit) {
@@ -98,12 +95,9 @@ export class SocketConnection extends DirectConnection {
   protected dispatchReadBuffer (): void {
     super.dispatchReadBuffer()
 
-    if (this.#isHeld && this.readBuffer.byteLength === 0) {
-      this.#isHeld = false
-
-      if (this.readStatus !== 'paused') {
-        this.#socket.resume()
-      }
+    // held back while nobody listened, see below
+    if (this.readBuffer.byteLength === 0 && this.readStatus !== 'paused' && this.#socket.isPaused()) {
+      this.#socket.resume()
     }
   }
 
@@ -290,7 +284,6 @@ export class SocketConnection extends DirectConnection {
 
     // nobody listens (the upgrade waits for something else): let the peer wait too
     if (this.readBuffer.byteLength >= MAX_UNREAD_BYTES && this.status === 'open') {
-      this.#isHeld = true
       this.#socket.pause()
     }
   }

@@ -20,7 +20,6 @@ export class WritePath {
   readonly #onBacklog: () => void
   #waiting: Uint8Array[] = []
   #waitingBytes = 0
-  #flushScheduled = false
 
   /** Copies that lie behind each other: they leave as one buffer */
   #run?: Uint8Array
@@ -43,6 +42,7 @@ export class WritePath {
    * a busy one gets in first every time, and the others starve for seconds.
    */
   write (data: Uint8Array | Uint8ArrayList): boolean {
+    const isFirst = this.#waitingBytes === 0
     const backlog = this.#socket.writableLength
     const canWait = this.#waitingBytes + data.byteLength + backlog < FLUSH_BYTES
     const copyBelow = canWait ? FLUSH_BYTES : COPY_BYTES
@@ -55,18 +55,13 @@ export class WritePath {
       this.#wait(data, copyBelow, backlog > 0)
     }
 
-    if (canWait) {
-      this.#scheduleFlush()
-    } else {
+    if (!canWait) {
       this.flush()
+    } else if (isFirst) {
+      process.nextTick(flush, this)
     }
 
     return this.#socket.writableLength < this.#socket.writableHighWaterMark
-  }
-
-  flushScheduled (): void {
-    this.#flushScheduled = false
-    this.flush()
   }
 
   /** Hand everything that waits to the socket in one write */
@@ -144,21 +139,11 @@ export class WritePath {
       this.#run = undefined
     }
   }
-
-  #scheduleFlush (): void {
-    if (this.#flushScheduled) {
-      return
-    }
-
-    this.#flushScheduled = true
-
-    process.nextTick(flushScheduled, this)
-  }
 }
 
 /** One for all of them: a closure for every tick would be garbage after it */
-function flushScheduled (path: WritePath): void {
-  path.flushScheduled()
+function flush (path: WritePath): void {
+  path.flush()
 }
 
 /** How much memory is taken at a time for copies of small messages, shared by all connections of the process */
