@@ -1,8 +1,8 @@
-import net from 'node:net'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { freePort } from '../fixtures/free-port.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { straceWorks, trace } from '../fixtures/strace.ts'
@@ -99,16 +99,6 @@ describe('fault 5: options of the dial', () => {
     expect(Object.keys(listenerOptions)).to.deep.equal(['upgrader'])
     expect(Object.keys(dialOptions)).to.deep.equal(['upgrader', 'signal'])
   })
-
-  async function freePort (): Promise<number> {
-    const server = net.createServer().listen(0, '127.0.0.1')
-    await pEvent(server, 'listening')
-    const { port } = server.address() as net.AddressInfo
-    server.close()
-    await pEvent(server, 'close')
-
-    return port
-  }
 })
 
 /**
