@@ -274,6 +274,8 @@ export class SocketConnection extends DirectConnection {
   }
 
   #onData (data: Uint8Array): void {
+    this.#writes.heard()
+
     if (this.#filter == null) {
       this.onData(data)
     } else {

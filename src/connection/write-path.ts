@@ -11,6 +11,10 @@ const COPY_BYTES = 4 * 1024
  * socket in one write, so that a tick costs one system call and, as long as it
  * fits, one segment: with TCP_NODELAY every write would be a segment of its own.
  *
+ * But the first bytes after the peer was heard leave at once: somebody may be
+ * waiting for them, and wakes up while the rest is still being encrypted. On an
+ * idle machine that is most of the time that a small message takes.
+ *
  * Until the flush the bytes are copies, since a caller may reuse its buffer as
  * soon as `send` returns. What is too much to wait is written at once, large
  * buffers without a copy, as `socket.write` does.
@@ -21,6 +25,9 @@ export class WritePath {
   #waiting: Uint8Array[] = []
   #waitingBytes = 0
 
+  /** Whether what is sent next may be what the peer waits for */
+  #isReply = false
+
   /** Copies that lie behind each other: they leave as one buffer */
   #run?: Uint8Array
   #runStart = 0
@@ -30,6 +37,11 @@ export class WritePath {
   constructor (socket: Socket, onBacklog: () => void) {
     this.#socket = socket
     this.#onBacklog = onBacklog
+  }
+
+  /** The peer has sent something */
+  heard (): void {
+    this.#isReply = true
   }
 
   /**
@@ -44,7 +56,7 @@ export class WritePath {
   write (data: Uint8Array | Uint8ArrayList): boolean {
     const isFirst = this.#waitingBytes === 0
     const backlog = this.#socket.writableLength
-    const canWait = this.#waitingBytes + data.byteLength + backlog < FLUSH_BYTES
+    const canWait = !this.#isReply && this.#waitingBytes + data.byteLength + backlog < FLUSH_BYTES
     const copyBelow = canWait ? FLUSH_BYTES : COPY_BYTES
 
     if (isUint8ArrayList(data)) {
@@ -73,6 +85,7 @@ export class WritePath {
     this.#endRun()
     const waiting = this.#waiting
     this.drop()
+    this.#isReply = false
 
     if (waiting.length === 1) {
       this.#socket.write(waiting[0])

@@ -4,22 +4,40 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer, readAll } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { straceWorks, trace } from '../fixtures/strace.ts'
+import { until } from '../fixtures/waiting.ts'
+import type { Socket } from 'node:net'
 
 const skipped = straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'
 
-describe('fault 6: one write per tick', function () {
+describe('fault 6: a write for what is sent in a tick', function () {
   this.timeout(60_000)
 
   const defer = cleanUpAfterEach()
 
-  async function writesOf (what: object): Promise<number> {
+  async function writesOf (script: string, what: object, talk: (socket: Socket) => Promise<unknown>): Promise<number> {
     const { addr, port, next } = await rawPeer(defer)
-    const child = await trace(defer, ['write', 'writev', 'sendto', 'sendmsg'], 'sender.ts', [addr, what])
-    await readAll(await next())
+    const child = await trace(defer, ['write', 'writev', 'sendto', 'sendmsg'], script, [addr, what])
+    await talk(await next())
     const calls = await child.calls()
 
     return calls.filter(call => call.includes(`->127.0.0.1:${port}]`)).length
   }
+
+  const writesToSend = async (what: object): Promise<number> => writesOf('sender.ts', what, readAll)
+
+  const writesToAnswer = async (questions: number, answer: { sends: number, parts: number, bytes: number }): Promise<number> =>
+    writesOf('answerer.ts', answer, async socket => {
+      for (let i = 1; i <= questions; i++) {
+        socket.write('?')
+        await until(() => {
+          socket.read()
+          return socket.bytesRead === i * answer.sends * answer.parts * answer.bytes
+        }, 'an answer')
+      }
+
+      socket.end()
+      await readAll(socket)
+    })
 
   beforeEach(function () {
     if (!straceWorks) {
@@ -28,19 +46,27 @@ describe('fault 6: one write per tick', function () {
   })
 
   it(`1,000 sends of a four-part list, one a turn, are 1,000 writes${skipped}`, async () => {
-    expect(await writesOf({ sends: 1_000, parts: 4, bytes: 25, perTurn: 1 })).to.equal(1_000)
+    expect(await writesToSend({ sends: 1_000, parts: 4, bytes: 25, perTurn: 1 })).to.equal(1_000)
   })
 
   it(`20 sends in one turn are one write${skipped}`, async () => {
-    expect(await writesOf({ sends: 20, parts: 1, bytes: 100, perTurn: 20 })).to.equal(1)
+    expect(await writesToSend({ sends: 20, parts: 1, bytes: 100, perTurn: 20 })).to.equal(1)
   })
 
   it(`20 sends of a four-part list in one turn are one write${skipped}`, async () => {
-    expect(await writesOf({ sends: 20, parts: 4, bytes: 100, perTurn: 20 })).to.equal(1)
+    expect(await writesToSend({ sends: 20, parts: 4, bytes: 100, perTurn: 20 })).to.equal(1)
+  })
+
+  it(`one send in the turn in which the peer was heard is one write${skipped}`, async () => {
+    expect(await writesToAnswer(10, { sends: 1, parts: 4, bytes: 100 })).to.equal(10)
+  })
+
+  it(`20 sends in the turn in which the peer was heard are two writes, the first at once${skipped}`, async () => {
+    expect(await writesToAnswer(10, { sends: 20, parts: 4, bytes: 100 })).to.equal(20)
   })
 
   it(`one send followed by close() is one write${skipped}`, async () => {
-    expect(await writesOf({ sends: 1, parts: 4, bytes: 100, perTurn: 1 })).to.equal(1)
+    expect(await writesToSend({ sends: 1, parts: 4, bytes: 100, perTurn: 1 })).to.equal(1)
   })
 })
 
