@@ -1,5 +1,5 @@
 import { legend } from './legend.ts'
-import { ACCENT, MUTED, SERIES, TEXT } from './palette.ts'
+import { MUTED, SERIES, TEXT } from './palette.ts'
 import type { Summary } from '../statistics.ts'
 import type { TopLevelSpec } from 'vega-lite'
 
@@ -17,6 +17,11 @@ export interface BarRow {
    * Written behind the bar.
    */
   label: string
+
+  /**
+   * Of a bar that is not stacked.
+   */
+  colour?: string
 
   /**
    * The median of each phase, where the bar is stacked. They are laid end to end
@@ -44,11 +49,6 @@ export interface BarChart {
    * One below the other, each to its own scale.
    */
   panels: Array<{ title: string, rows: BarRow[] }>
-
-  /**
-   * The names of the rows that the chart is about, where bars are plain.
-   */
-  emphasised?: string[]
 }
 
 const WIDTH = 420
@@ -107,16 +107,16 @@ function barPanel (chart: BarChart, { title, rows }: BarChart['panels'][number])
   }
 }
 
-function bars ({ axis, phases = [], emphasised = [] }: BarChart, rows: BarRow[]): object {
+function bars ({ axis, phases = [] }: BarChart, rows: BarRow[]): object {
   const x = { type: 'quantitative', title: axis, axis: { tickCount: 6, domain: false } }
   const mark = { type: 'bar', height: BAR, yOffset: BAR_OFFSET }
-  const colour = { field: 'colour', type: 'nominal', scale: null }
+  const color = { field: 'colour', type: 'nominal', scale: null }
 
   if (phases.length === 0) {
     return {
-      data: { values: rows.map(({ name, value }) => ({ name, median: value.median, colour: emphasised.includes(name) ? ACCENT : MUTED })) },
+      data: { values: rows.map(({ name, value, colour = MUTED }) => ({ name, median: value.median, colour })) },
       mark,
-      encoding: { x: { ...x, field: 'median' }, color: colour }
+      encoding: { x: { ...x, field: 'median' }, color }
     }
   }
 
@@ -127,6 +127,6 @@ function bars ({ axis, phases = [], emphasised = [] }: BarChart, rows: BarRow[])
       })))
     },
     mark,
-    encoding: { x: { ...x, field: 'median', stack: 'zero' }, color: colour, order: { field: 'order' } }
+    encoding: { x: { ...x, field: 'median', stack: 'zero' }, color, order: { field: 'order' } }
   }
 }

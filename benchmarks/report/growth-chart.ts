@@ -1,5 +1,4 @@
 import { legend } from './legend.ts'
-import { SERIES } from './palette.ts'
 import type { Spread } from './bar-chart.ts'
 import type { TopLevelSpec } from 'vega-lite'
 
@@ -10,7 +9,7 @@ export interface GrowthPanel {
    * What the vertical axis shows, with its unit.
    */
   axis: string
-  series: Array<{ name: string, points: Array<{ x: number, y: number | Spread }> }>
+  series: Array<{ name: string, colour: string, points: Array<{ x: number, y: number | Spread }> }>
 }
 
 export interface GrowthChart {
@@ -41,23 +40,23 @@ const HEIGHT = 190
  * panel where nothing else is.
  */
 export function growthChart ({ title, subtitle, axis, panels: all, columns = 2 }: GrowthChart): TopLevelSpec {
-  const panels = all.filter(panel => points(panel, []).length > 0)
-  const names = [...new Set(panels.flatMap(({ series }) => series.map(({ name }) => name)))]
-  const grown = [...new Set(panels.flatMap(panel => points(panel, names).map(({ x }) => x)))]
+  const panels = all.filter(panel => points(panel).length > 0)
+  const colours = new Map(panels.flatMap(({ series }) => series.map(({ name, colour }) => [name, colour])))
+  const grown = [...new Set(panels.flatMap(panel => points(panel).map(({ x }) => x)))]
 
   return {
     title: { text: title, subtitle },
     description: title,
     spacing: 24,
     vconcat: [
-      legend(names.map((name, index) => ({ name, colour: SERIES[index] }))),
-      { columns, spacing: { row: 24, column: 32 }, concat: panels.map(panel => growthPanel(panel, axis, names, grown)) }
+      legend([...colours].map(([name, colour]) => ({ name, colour }))),
+      { columns, spacing: { row: 24, column: 32 }, concat: panels.map(panel => growthPanel(panel, axis, grown)) }
     ]
   } as TopLevelSpec
 }
 
-function growthPanel (panel: GrowthPanel, axis: string, names: string[], grown: number[]): object {
-  const values = points(panel, names)
+function growthPanel (panel: GrowthPanel, axis: string, grown: number[]): object {
+  const values = points(panel)
   const vertical = domain(values.flatMap(({ median, p10, p90 }) => [median, p10, p90]))
 
   return {
@@ -138,12 +137,12 @@ interface Point extends Spread {
   x: number
 }
 
-function points ({ series }: GrowthPanel, names: string[]): Point[] {
+function points ({ series }: GrowthPanel): Point[] {
   return series
-    .flatMap(({ name, points }) => points.map(({ x, y }) => {
+    .flatMap(({ colour, points }) => points.map(({ x, y }) => {
       const { median, p10, p90 } = typeof y === 'number' ? { median: y, p10: y, p90: y } : y
 
-      return { colour: SERIES[names.indexOf(name)], x, median, p10, p90 }
+      return { colour, x, median, p10, p90 }
     }))
     .filter(({ x, median, p10 }) => x > 0 && median > 0 && p10 > 0)
 }

@@ -26,8 +26,20 @@ export const ACCENT = '#2f81f7'
 export const MUTED = '#8b949e'
 
 /**
- * Neighbours differ in lightness and in hue, also to eyes that see red and green
- * alike.
+ * A rival has one colour in all charts, whoever is beside it. They differ to eyes
+ * that lack one of the three cones too.
+ */
+export const RIVALS: Record<string, string> = {
+  net: MUTED,
+  official: '#d9730d',
+  transport: '#84489c',
+  ours: ACCENT,
+  'tcp-conn': '#cc003c'
+}
+
+/**
+ * For what is no rival, as phases. Neighbours differ in lightness and in hue, also
+ * to eyes that see red and green alike.
  */
 export const SERIES = ['#2f81f7', '#d9730d', '#1a9c6b', '#a15bd6', '#c2477f', '#8a7d2c', '#0f96a8']
 

@@ -1,5 +1,5 @@
 import { legend } from './legend.ts'
-import { SERIES, TEXT } from './palette.ts'
+import { TEXT } from './palette.ts'
 import type { Spread } from './bar-chart.ts'
 import type { TopLevelSpec } from 'vega-lite'
 
@@ -15,7 +15,7 @@ export interface RatioChart {
   /**
    * In the order in which bars and legend list them.
    */
-  series: string[]
+  series: Array<{ name: string, colour: string }>
 
   groups: Array<{
     name: string
@@ -48,7 +48,7 @@ export function ratioChart (chart: RatioChart): TopLevelSpec {
     description: title,
     spacing: 10,
     vconcat: [
-      legend(series.map((name, index) => ({ name, colour: SERIES[index] }))),
+      legend(series),
       ...panels.map((panel, index) => ratioPanel(chart, panel, index === panels.length - 1))
     ]
   } as TopLevelSpec
@@ -79,8 +79,9 @@ function alike (groups: Group[]): Group[][] {
 
 function ratioPanel ({ axis, series, groups }: RatioChart, panel: Group[], isLast: boolean): object {
   const all = groups.flatMap(({ bars }) => bars.map(({ ratio }) => ratio))
+  const colours = new Map(series.map(({ name, colour }) => [name, colour]))
   const values = panel.flatMap(({ name, bars }) => bars.map(({ series: of, ratio: { median, p10, p90 } }) => ({
-    name, colour: SERIES[series.indexOf(of)], median, p10, p90, one: 1, barLane: lane(of), spreadLane: lane(of, 'spread'), end: Math.max(median, p90, 1), label: `${median.toFixed(2)}×`
+    name, colour: colours.get(of), median, p10, p90, one: 1, barLane: lane(of), spreadLane: lane(of, 'spread'), end: Math.max(median, p90, 1), label: `${median.toFixed(2)}×`
   })))
   const lanes = panel[0].bars.flatMap(({ series }) => [lane(series), lane(series, 'spread')])
 

@@ -1,5 +1,6 @@
 import { NAMES } from '../contenders/names.ts'
 import { growthChart } from '../report/growth-chart.ts'
+import { RIVALS } from '../report/palette.ts'
 import { QUANTITIES, countsAt, summaryOf } from './quantities.ts'
 import type { ScaleReport } from './report.ts'
 import type { TopLevelSpec } from 'vega-lite'
@@ -17,6 +18,7 @@ export function scaleChart (report: ScaleReport, level: string): TopLevelSpec {
       axis: quantity.unit,
       series: report.rivals.filter(rival => rival.level === level).map(({ name }) => ({
         name: NAMES[name],
+        colour: RIVALS[name],
         points: countsAt(report, level).flatMap(count => {
           const y = summaryOf(report, quantity, { row: `${count}`, level, rival: name })
 

@@ -1,4 +1,5 @@
 import { NAMES } from '../contenders/names.ts'
+import { RIVALS } from '../report/palette.ts'
 import { ratioChart } from '../report/ratio-chart.ts'
 import { NET, rivalsAt, timeRatio } from './comparisons.ts'
 import type { Of } from './comparisons.ts'
@@ -8,7 +9,7 @@ import type { TopLevelSpec } from 'vega-lite'
 
 type Bars = RatioChart['groups'][number]['bars']
 
-const PUBLISHED = 'tcp-conn (Go), published'
+const PUBLISHED = { name: 'tcp-conn (Go), published', colour: RIVALS['tcp-conn'] }
 
 /**
  * What a connection or a stream adds to what it is compared with, a group of
@@ -28,10 +29,10 @@ export function throughputChart (report: ThroughputReport, level: string): TopLe
     title: level === NET.level ? 'A connection, against raw net' : 'A stream through Noise and yamux, against the official transport',
     subtitle: [
       'Medians of ratios by round; the line below a bar goes from their 10th to their 90th percentile.',
-      ...(drawn.has(PUBLISHED) ? ['tcp-conn\'s ratios are those of its report, to raw TCP in Go on its own machine.'] : [])
+      ...(drawn.has(PUBLISHED.name) ? ['tcp-conn\'s ratios are those of its report, to raw TCP in Go on its own machine.'] : [])
     ],
     axis: `time per operation, as a multiple of ${level === NET.level ? 'raw net\'s' : 'that of @libp2p/tcp'} (left is faster)`,
-    series: [...rivals.map(rival => NAMES[rival]), PUBLISHED].filter(name => drawn.has(name)),
+    series: [...rivals.map(rival => ({ name: NAMES[rival], colour: RIVALS[rival] })), PUBLISHED].filter(({ name }) => drawn.has(name)),
     groups
   })
 }
@@ -45,5 +46,5 @@ function measured (report: ThroughputReport, row: ReportedRow, level: string, ri
 }
 
 function published ({ published: { overhead } }: ReportedRow, level: string): Bars {
-  return overhead == null || level !== NET.level ? [] : [{ series: PUBLISHED, ratio: { median: overhead, p10: overhead, p90: overhead } }]
+  return overhead == null || level !== NET.level ? [] : [{ series: PUBLISHED.name, ratio: { median: overhead, p10: overhead, p90: overhead } }]
 }

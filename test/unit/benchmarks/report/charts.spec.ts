@@ -1,7 +1,7 @@
 import { expect } from 'aegir/chai'
 import { barChart } from '../../../../benchmarks/report/bar-chart.ts'
 import { growthChart } from '../../../../benchmarks/report/growth-chart.ts'
-import { ACCENT, DARK_PAGE, LIGHT_PAGE, LINE, MUTED, SERIES, TEXT, contrast } from '../../../../benchmarks/report/palette.ts'
+import { ACCENT, DARK_PAGE, LIGHT_PAGE, LINE, MUTED, RIVALS, SERIES, TEXT, contrast } from '../../../../benchmarks/report/palette.ts'
 import { ratioChart } from '../../../../benchmarks/report/ratio-chart.ts'
 import { sequenceChart } from '../../../../benchmarks/report/sequence-chart.ts'
 import { renderSvg } from '../../../../benchmarks/report/svg.ts'
@@ -25,8 +25,7 @@ const charts = {
   'plain bars': barChart({
     title: 'Closing',
     axis: 'time to close (ms)',
-    emphasised: ['ours'],
-    panels: [{ title: '', rows: [{ name: 'official', value: spread(80), label: '80 ms' }, { name: 'ours', value: spread(90), label: '90 ms' }] }]
+    panels: [{ title: '', rows: [{ name: 'official', value: spread(80), label: '80 ms' }, { name: 'ours', value: spread(90), label: '90 ms', colour: RIVALS.ours }] }]
   }),
   'stacked bars': barChart({
     title: 'First byte',
@@ -44,7 +43,7 @@ const charts = {
   ratios: ratioChart({
     title: 'Throughput',
     axis: 'times raw net',
-    series: ['official', 'ours'],
+    series: [{ name: 'official', colour: RIVALS.official }, { name: 'ours', colour: RIVALS.ours }],
     groups: ['small', 'large'].map(name => ({ name, bars: [{ series: 'official', ratio: spread(0.25) }, { series: 'ours', ratio: spread(1.5) }] }))
   }),
   growth: growthChart({
@@ -53,7 +52,7 @@ const charts = {
     panels: [{
       title: 'memory',
       axis: 'bytes per connection',
-      series: [{ name: 'ours', points: [{ x: 10, y: spread(5) }, { x: 100, y: 6 }, { x: 1_000, y: 0 }] }]
+      series: [{ name: 'ours', colour: RIVALS.ours, points: [{ x: 10, y: spread(5) }, { x: 100, y: 6 }, { x: 1_000, y: 0 }] }]
     }]
   }),
   sequence: sequenceChart({
@@ -74,7 +73,7 @@ const charts = {
 }
 
 describe('benchmarks: charts', () => {
-  for (const colour of [TEXT, LINE, ACCENT, MUTED, ...SERIES]) {
+  for (const colour of new Set([TEXT, LINE, ACCENT, MUTED, ...SERIES, ...Object.values(RIVALS)])) {
     it(`sees ${colour} on a light page and on a dark one`, () => {
       for (const page of PAGES) {
         expect(contrast(colour, page)).to.be.at.least(colour === TEXT ? 4 : 3)
@@ -94,7 +93,7 @@ describe('benchmarks: charts', () => {
       const colours = new Set([...svg.matchAll(COLOUR)].map(match => match[1]))
 
       expect(svg).to.match(/^<svg [^>]*>/)
-      expect([TEXT, LINE, ACCENT, MUTED, ...SERIES, 'none', 'transparent']).to.include.members([...colours])
+      expect([TEXT, LINE, ACCENT, MUTED, ...SERIES, ...Object.values(RIVALS), 'none', 'transparent']).to.include.members([...colours])
     })
 
     it(`places everything of ${name}`, async () => {
@@ -134,7 +133,7 @@ describe('benchmarks: charts', () => {
     const names = texts(await renderSvg(growthChart({
       title: 'Scale',
       axis: 'connections',
-      panels: [{ title: 'memory', axis: 'bytes', series: [{ name: 'ours', points: [{ x: 10, y: 300 }, { x: 1_000, y: 310 }] }] }]
+      panels: [{ title: 'memory', axis: 'bytes', series: [{ name: 'ours', colour: RIVALS.ours, points: [{ x: 10, y: 300 }, { x: 1_000, y: 310 }] }] }]
     })))
 
     expect(names).to.include.members(['200', '500'])
