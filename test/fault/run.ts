@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { writeFile } from 'node:fs/promises'
+import { access, constants, mkdir, writeFile } from 'node:fs/promises'
 import { Command, Option } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../../benchmarks/command-line/arguments.ts'
 import { report } from './report.ts'
@@ -38,6 +38,10 @@ async function main ({ suite: names, scenario: scenarioNames, transports, scale,
   const chosen = all.filter(({ name }) => names?.includes(name) ?? true)
   const outcomes: Outcome[] = []
   const interrupted = new AbortController()
+
+  if (out != null) {
+    await prepare(out)
+  }
 
   setMaxListeners(0, interrupted.signal)
   process.once('SIGINT', () => { interrupted.abort() })
@@ -80,6 +84,19 @@ async function main ({ suite: names, scenario: scenarioNames, transports, scale,
 
   say(`${sum(ours.map(({ faults }) => faults))} faults injected, ${sum(ours.map(({ kept }) => kept))} of ${sum(ours.map(({ runs }) => runs))} runs kept the promise, ${sum(ours.map(({ unhealthy }) => unhealthy.length))} crashes, hangs and warnings`)
   process.exitCode = broken.length > 0 ? 1 : 0
+}
+
+/**
+ * Before the first of many runs: after the last one nobody wants to hear that there
+ * is no place for what was found.
+ */
+async function prepare (directory: string): Promise<void> {
+  try {
+    await mkdir(directory, { recursive: true })
+    await access(directory, constants.W_OK)
+  } catch (err: any) {
+    throw new Error(`Results cannot be written to ${directory}: ${err.message}`, { cause: err })
+  }
 }
 
 function command ({ suite, transports, scale, officialScale, seed }: Flags): string {
