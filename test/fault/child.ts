@@ -36,8 +36,8 @@ process.on('warning', warning => {
 })
 
 const { defer, cleanUp } = cleanups()
-const run = await scenario.prepare({ defer, random: seededRandom(Number(seed)) })
 const total = Number(runs)
+const run = await scenario.prepare({ defer, runs: total, random: seededRandom(Number(seed)) })
 let next = 0
 
 await Promise.all(Array.from({ length: Math.min(total, scenario.concurrency ?? 1) }, async () => {

@@ -13,7 +13,7 @@ export async function runScenario (suite: Suite, scenario: Scenario, transport: 
   const begin = performance.now()
   const outcome: Outcome = { transport, suite: suite.name, scenario: scenario.name, runs, kept: 0, faults: 0, broken: {}, worst: {}, unhealthy: [], seconds: 0 }
   const child = fork(fileURLToPath(new URL('./child.ts', import.meta.url)), [suite.name, scenario.name, `${seed}`, `${runs}`], {
-    env: { ...process.env, TRANSPORT: transport },
+    env: { ...process.env, ...scenario.env, TRANSPORT: transport },
     execArgv: ['--expose-gc', '--no-warnings=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     signal,

@@ -44,6 +44,11 @@ export interface Scenario {
   timeout: number
 
   /**
+   * What its process is started with besides the environment of the suite
+   */
+  env?: Record<string, string>
+
+  /**
    * Sets up what all runs share, and returns what does one run. A run that throws
    * has broken the promise.
    */
@@ -51,6 +56,11 @@ export interface Scenario {
 }
 
 export interface Context {
+  /**
+   * How many runs there will be
+   */
+  runs: number
+
   /**
    * What is to be done after all runs, last in first out. What throws here has
    * broken the promise too: a look at what is left open belongs here.
