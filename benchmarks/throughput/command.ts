@@ -17,6 +17,7 @@ interface ThroughputFlags {
   seed: number
   counts: boolean
   freshProcesses: boolean
+  cpuProfile?: string
   out: string
 }
 
@@ -33,9 +34,24 @@ export const throughputCommand = new Command('throughput')
   .option('--target <ms>', `how long a round should take (default: ${FULL.target}, quick: ${QUICK.target})`, numberFrom(1))
   .option('--no-counts', 'do not count allocations and write calls')
   .option('--no-fresh-processes', 'measure all rounds of a row in the same processes')
+  .option('--cpu-profile <directory>', 'measure nothing, but write a CPU profile of each end of each row and rival there, and say where its time goes')
   .addOption(seedOption())
   .addOption(outOption())
-  .action(async ({ quick = false, out, ...flags }: ThroughputFlags, command: Command) => {
+  .action(async ({ quick = false, out, cpuProfile, ...flags }: ThroughputFlags, command: Command) => {
+    const chosen = {
+      ...quick ? QUICK : FULL,
+      ...flags,
+      rows: flags.rows?.map(rowNamed) ?? rows.filter(({ extra }) => extra !== true),
+      contenders: selectContenders(flags)
+    }
+
+    if (cpuProfile != null) {
+      const { throughputProfiles } = await import('./profiles.ts')
+      console.log(`\n${await throughputProfiles(chosen, cpuProfile)}`)
+
+      return
+    }
+
     // what draws charts is slow to load
     const [{ runThroughput }, { throughputResults }, { throughputText }, { writeResults }] = await Promise.all([
       import('./run.ts'),
@@ -44,11 +60,8 @@ export const throughputCommand = new Command('throughput')
       import('../report/write-results.ts')
     ])
     const report = await runThroughput({
-      ...quick ? QUICK : FULL,
-      ...flags,
+      ...chosen,
       command: commandText(command),
-      rows: flags.rows?.map(rowNamed) ?? rows.filter(({ extra }) => extra !== true),
-      contenders: selectContenders(flags),
       freshProcesses: flags.freshProcesses && !quick,
       counts: flags.counts && !quick
     })

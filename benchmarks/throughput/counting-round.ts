@@ -20,7 +20,7 @@ const WARM_UP = 500
  */
 export async function countAllocations (contender: Contender, row: Row, most: number): Promise<Measurements> {
   const pair = await startPair(contender, row, {
-    execArgv: ['--expose-gc', `--min-semi-space-size=${NURSERY}`, `--max-semi-space-size=${NURSERY}`]
+    execArgv: () => ['--expose-gc', `--min-semi-space-size=${NURSERY}`, `--max-semi-space-size=${NURSERY}`]
   })
 
   try {

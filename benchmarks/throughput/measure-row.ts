@@ -1,5 +1,5 @@
 import { shuffled } from '../run/random.ts'
-import { calibrate } from './calibrate.ts'
+import { WARM_UP, calibrate } from './calibrate.ts'
 import { countAllocations, countWriteCalls } from './counting-round.ts'
 import { startPair } from './pair.ts'
 import { timeRound } from './timed-round.ts'
@@ -19,12 +19,6 @@ export interface MeasureRowOptions extends Pick<ThroughputOptions, 'rounds' | 't
   onStep(message: string): void
   onMeasured(contender: Contender, measurements: Measurements): void
 }
-
-/**
- * How long new processes work before they are measured, in ms: until the code
- * is compiled and buffers have grown.
- */
-const WARM_UP = 400
 
 /**
  * Measures all rivals of one level at one row.

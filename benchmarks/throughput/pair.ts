@@ -3,7 +3,7 @@ import { startWorker } from '../workers/start-worker.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { Row } from './rows/row.ts'
 import type { ThroughputTasks } from './worker.ts'
-import type { OwnWorker, WorkerInit } from '../workers/start-worker.ts'
+import type { OwnWorker } from '../workers/start-worker.ts'
 
 /**
  * Both ends of a contender in a row, each in a process of its own, connected.
@@ -15,11 +15,25 @@ export interface Pair {
   end(): Promise<void>
 }
 
-export async function startPair (contender: Contender, row: Row, init: Pick<WorkerInit, 'execArgv'> & { under?(end: 'dialler' | 'listener'): string[] } = {}): Promise<Pair> {
-  const start = async (end: 'dialler' | 'listener'): Promise<OwnWorker<ThroughputTasks>> => startWorker<ThroughputTasks>({
+export interface PairInit {
+  /**
+   * Options for Node.
+   */
+  execArgv?(end: End): string[]
+
+  /**
+   * A command that runs an end, see `WorkerInit`.
+   */
+  under?(end: End): string[]
+}
+
+export type End = 'dialler' | 'listener'
+
+export async function startPair (contender: Contender, row: Row, init: PairInit = {}): Promise<Pair> {
+  const start = async (end: End): Promise<OwnWorker<ThroughputTasks>> => startWorker<ThroughputTasks>({
     script: scriptPath(import.meta.url, 'worker'),
     args: [contender.level, contender.name, row.name],
-    execArgv: init.execArgv,
+    execArgv: init.execArgv?.(end),
     under: init.under?.(end)
   })
   const [dialler, listener] = await Promise.all([start('dialler'), start('listener')])

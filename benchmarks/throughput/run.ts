@@ -3,6 +3,7 @@ import { progress } from '../run/progress.ts'
 import { seededRandom } from '../run/random.ts'
 import { SeriesList, describeRivals } from '../series.ts'
 import { withWorkers } from '../workers/start-worker.ts'
+import { fieldsOf } from './fields.ts'
 import { measureRow, stepsOf } from './measure-row.ts'
 import { describeRow } from './report.ts'
 import { whyNoSegments } from './segments.ts'
@@ -50,8 +51,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
   const operations: Record<string, number> = {}
   const noTracing = counts ? whyNoTracing() : undefined
   const noSegments = whyNoSegments()
-  const fields = rows.flatMap(row => row.levels.map(level => ({ row, level, rivals: contenders.filter(contender => contender.level === level) })))
-    .filter(({ rivals }) => rivals.length > 0)
+  const fields = fieldsOf(rows, contenders)
   const shown = progress(fields.reduce((sum, { row, rivals }) => sum + stepsOf(row, rivals, options), 0))
 
   try {
