@@ -1,0 +1,185 @@
+import { raceSignal } from 'race-signal'
+import { isUnix } from '../addresses.ts'
+import { finish } from './close-path.ts'
+import { DirectConnection } from './direct-connection.ts'
+import { WritePath } from './write-path.ts'
+import type { LingeringSockets } from './close-path.ts'
+import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
+import type { AbstractMultiaddrConnectionInit } from '@libp2p/utils'
+import type { Socket } from 'node:net'
+
+export interface GracefulConnectionInit extends AbstractMultiaddrConnectionInit {
+  /** A connected socket, created with `allowHalfOpen: true` */
+  socket: Socket
+
+  /** How long `close()` waits for the peer's FIN, in ms */
+  closeTimeout: number
+
+  /** Takes the socket where the peer has not sent FIN when `close()` is done */
+  lingering: LingeringSockets
+}
+
+/**
+ * A connection over a socket that loses nothing of what `send` accepted when it
+ * is closed, by either side.
+ */
+export abstract class GracefulConnection extends DirectConnection {
+  protected readonly socket: Socket
+  protected readonly writes: WritePath
+  readonly #lingering: LingeringSockets
+  readonly #closeTimeout: number
+
+  /** Which side closed first */
+  protected closedBy?: 'local' | 'remote'
+
+  /** The one graceful close that all callers of `close()` wait for; the 'close' event settles it */
+  #closing?: PromiseWithResolvers<void>
+
+  constructor (init: GracefulConnectionInit) {
+    super(init)
+
+    this.socket = init.socket
+    this.writes = new WritePath(init.socket, () => { this.onBacklog() })
+    this.#lingering = init.lingering
+    this.#closeTimeout = init.closeTimeout
+  }
+
+  /** The kernel did not take at once all that it was given */
+  protected abstract onBacklog (): void
+
+  /** From now on read what comes in and throw it away */
+  protected abstract discardInput (): void
+
+  /**
+   * Send everything that `send` accepted, then FIN, and resolve at the peer's
+   * FIN, or `closeTimeout` ms after ours was handed to the kernel. From the call
+   * on nothing more is delivered, and nothing more can be sent unless what was
+   * sent before still waits for the socket to drain.
+   *
+   * The signal ends the wait, not the close: to give up call `abort`.
+   *
+   * @throws {Error} what ended the connection before everything was sent
+   */
+  async close (options?: AbortOptions): Promise<void> {
+    if (this.status === 'open' || this.status === 'closing') {
+      // what came before anybody listened, or while paused
+      this.readBuffer.consume(this.readBuffer.byteLength)
+    }
+
+    if (this.#closing == null) {
+      if (this.status !== 'open') {
+        return
+      }
+
+      this.closedBy ??= 'local'
+
+      // While the socket is full, the encrypter above may hold back what did not
+      // fit, and sends it after 'drain': that too was accepted by its `send`
+      if (!this.#isPending()) {
+        this.writeStatus = 'closing'
+      }
+
+      this.remoteWriteStatus = this.remoteWriteStatus === 'closed' ? 'closed' : 'closing'
+      this.discardInput()
+      this.closeGracefully()
+    }
+
+    return raceSignal(this.#closing?.promise, options?.signal)
+  }
+
+  protected closeGracefully (): void {
+    this.status = 'closing'
+    this.remoteReadStatus = this.remoteReadStatus === 'closed' ? 'closed' : 'closing'
+    this.#closing = Promise.withResolvers()
+    // whoever waits is told, but nobody has to wait
+    this.#closing.promise.catch(() => {})
+
+    if (this.writeStatus === 'closing') {
+      void this.sendClose()
+      return
+    }
+
+    this.#flush().then(async () => this.sendClose(), () => {
+      // aborted or reset meanwhile: the 'close' event has told
+    })
+  }
+
+  #isPending (): boolean {
+    return this.writableNeedsDrain || this.writeBuffer.byteLength > 0
+  }
+
+  /** Everything was handed to the kernel, and the FIN is about to be, if it was not yet */
+  protected isSent (): boolean {
+    return this.socket.writableEnded && this.socket.writableLength === 0
+  }
+
+  async #flush (): Promise<void> {
+    // whoever hears of the peer's FIN may answer it
+    await Promise.resolve()
+
+    while (this.#isPending()) {
+      // the base class forgets what is sent while it tells that it is idle
+      this.processSendQueue()
+      await this.onDrain()
+      // let whoever waited for 'drain' send
+      await new Promise<void>(resolve => { setImmediate(resolve) })
+    }
+  }
+
+  async sendClose (): Promise<void> {
+    if (this.status !== 'closing') {
+      return
+    }
+
+    this.writeStatus = 'closing'
+    this.writes.flush()
+
+    const closed = await finish(this.socket, this.#closeTimeout)
+
+    if (this.status !== 'closing') {
+      return
+    }
+
+    this.onTransportClosed()
+
+    if (!closed) {
+      this.log('peer did not close within %dms, lingering', this.#closeTimeout)
+      this.#lingering.add(this.socket)
+    }
+  }
+
+  sendReset (): void {
+    this.writes.drop()
+
+    // There is no RST on unix sockets. After FIN `resetAndDestroy` must not be
+    // called: uv_tcp_close_reset and uv_shutdown exclude each other.
+    // https://docs.libuv.org/en/v1.x/tcp.html#c.uv_tcp_close_reset
+    if (this.isSent()) {
+      // what remains to abort is the wait for the peer
+      this.#lingering.add(this.socket)
+    } else if (this.socket.writableEnded || isUnix(this.remoteAddr)) {
+      this.socket.destroy()
+    } else {
+      this.socket.resetAndDestroy()
+    }
+  }
+
+  /**
+   * Completes what the base class dispatches by the side that closed, and settles
+   * `close()`.
+   */
+  dispatchEvent (event: Event): boolean {
+    if (event.type === 'close') {
+      const closeEvent = event as StreamCloseEvent
+      closeEvent.local ??= this.closedBy === 'local'
+
+      if (closeEvent.error == null || this.isSent()) {
+        this.#closing?.resolve()
+      } else {
+        this.#closing?.reject(closeEvent.error)
+      }
+    }
+
+    return super.dispatchEvent(event)
+  }
+}
