@@ -1,18 +1,18 @@
 import { markdownTable, provenance, versionsList } from '../report/markdown.ts'
-import { LEGEND, costTable, growthTable, levelsOf } from './tables.ts'
+import { LEGEND, costTable, growthTable, idleness, levelsOf } from './tables.ts'
 import type { ScaleReport } from './report.ts'
 
 /**
  * The report as a page beside its charts and its JSON.
  */
 export function scaleMarkdown (report: ScaleReport): string {
-  const { rounds, hold, seed } = report
+  const { rounds, seed } = report
 
   return [
     '# Many idle connections',
     provenance(report),
     [
-      `Both ends on one machine over loopback, each in a process of its own; ${rounds === 1 ? 'one round' : `medians of ${rounds} rounds`}, rivals in random order (seed ${seed}), ${hold} ms of idleness.`,
+      `Both ends on one machine over loopback, each in a process of its own; ${rounds === 1 ? 'one round' : `medians of ${rounds} rounds`}, rivals in random order (seed ${seed}).`,
       'Every sample is in [scale.json](scale.json).'
     ].join(' '),
     [...LEGEND, ...report.notes].map(line => `- ${line}`).join('\n'),
@@ -20,6 +20,7 @@ export function scaleMarkdown (report: ScaleReport): string {
       `## ${level[0].toUpperCase()}${level.slice(1)} level`,
       `![Lines of each cost over the number of connections](scale-${level}.svg)`,
       markdownTable(costTable(report, level)),
+      idleness(report, level),
       'How the cost of one connection grows:',
       markdownTable(growthTable(report, level))
     ]),

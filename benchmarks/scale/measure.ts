@@ -43,12 +43,23 @@ const ENDS = ['dialler', 'listener'] as const
 const SETTLE_TIMEOUT = 60_000
 
 /**
- * Dials connections, lets them lie idle for `hold` ms, and closes them.
+ * How long a dial or a connection may be held by what ended it, in ms
  */
-export async function measureConnections (contender: Contender, count: number, hold: number): Promise<Measurements> {
+const LINGER = 1_000
+
+/**
+ * How often it is told how long connections have been idle, in ms
+ */
+const IDLE_INTERVAL = 1_000
+
+/**
+ * Dials connections, lets them lie idle for `hold` ms, and closes them. Every second
+ * `onIdle` is told for how many ms they have been idle.
+ */
+export async function measureConnections (contender: Contender, count: number, hold: number, onIdle: (milliseconds: number) => void): Promise<Measurements> {
   return [
     ...await withEnds(contender, async (ends, addresses) => measureCosts(ends, addresses, contender.level, count)),
-    ...await withEnds(contender, async (ends, addresses) => measureIdle(ends, addresses, count, hold))
+    ...await withEnds(contender, async (ends, addresses) => measureIdle(ends, addresses, count, hold, onIdle))
   ]
 }
 
@@ -128,14 +139,13 @@ async function measureOnce (ends: Ends, addresses: string[], count: number, aski
 /**
  * What connections hold, in processes whose memory nothing larger has grown yet.
  */
-async function measureIdle (ends: Ends, addresses: string[], count: number, hold: number): Promise<Measurements> {
+async function measureIdle (ends: Ends, addresses: string[], count: number, hold: number, onIdle: (milliseconds: number) => void): Promise<Measurements> {
   await openAll(ends, addresses, IDLE_WARM_UP)
   await closeAll(ends)
-  // up to a second after its end a dial or a connection may be held by what ended it
-  await wait(hold)
+  await wait(Math.min(hold, LINGER))
   const before = await inUse(ends)
   await openAll(ends, addresses, count)
-  await wait(hold)
+  await lieIdle(hold, onIdle)
   const after = await inUse(ends)
   const left = await each(ends, async end => end.ask('connections'))
   await closeAll(ends)
@@ -146,6 +156,17 @@ async function measureIdle (ends: Ends, addresses: string[], count: number, hold
       { metric: `${memory} ${end}`, unit: 'B/connection', value: (after[end][memory] - before[end][memory]) / count }
     )))
   ]
+}
+
+async function lieIdle (hold: number, onIdle: (milliseconds: number) => void): Promise<void> {
+  const started = performance.now()
+  const timer = setInterval(() => { onIdle(performance.now() - started) }, IDLE_INTERVAL)
+
+  try {
+    await wait(hold)
+  } finally {
+    clearInterval(timer)
+  }
 }
 
 export function medians (repetitions: Measurements[]): Measurements {

@@ -1,4 +1,5 @@
 import { environment } from '../report/environment.ts'
+import { duration } from '../report/numbers.ts'
 import { progress } from '../run/progress.ts'
 import { seededRandom, shuffled } from '../run/random.ts'
 import { SeriesList, describeRivals } from '../series.ts'
@@ -50,8 +51,11 @@ export async function runScale ({ command, counts, maxStreamLevel, contenders, r
         for (let round = 1; round <= rounds; round++) {
           for (const contender of shuffled(rivals, random)) {
             const { level, name } = contender
-            shown.step(`${count} connections: round ${round} of ${rounds}, ${name}, ${level} level`)
-            const measurements = await measureConnections(contender, count, hold)
+            const doing = `${count} connections: round ${round} of ${rounds}, ${name}, ${level} level`
+            shown.step(doing)
+            const measurements = await measureConnections(contender, count, hold, idle => {
+              shown.note(`${doing}, idle for ${duration(idle)} of ${duration(hold)}`)
+            })
             measurements.forEach(({ metric, unit, value }) => { list.add({ row: `${count}`, level, rival: name, metric }, unit, value) })
           }
         }

@@ -35,6 +35,21 @@ export const LEGEND = [
 ]
 
 /**
+ * How long connections lay idle, and how many of all rounds were gone by then.
+ */
+export function idleness (report: ScaleReport, level: string): string {
+  const dropped = rivalsAt(report, level).map(rival => {
+    const drops = countsAt(report, level).map(count => ({ count, samples: samplesOf(report.samples, { row: `${count}`, level, rival, metric: 'dropped' }) }))
+    const gone = drops.reduce((sum, { samples }) => samples.reduce((sum, sample) => sum + sample, sum), 0)
+    const all = drops.reduce((sum, { count, samples }) => sum + count * samples.length, 0)
+
+    return `${NAMES[rival]} ${gone.toLocaleString('en')} of ${all.toLocaleString('en')}`
+  })
+
+  return `Connections lay idle for ${report.hold.toLocaleString('en')} ms. Dropped meanwhile, in all rounds: ${dropped.join(', ')}.`
+}
+
+/**
  * All costs at one level, a line for each number of connections and rival.
  */
 export function costTable (report: ScaleReport, level: string): Table {

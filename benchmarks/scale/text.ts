@@ -1,5 +1,5 @@
 import { textTable } from '../report/table.ts'
-import { LEGEND, costTable, growthTable, levelsOf } from './tables.ts'
+import { LEGEND, costTable, growthTable, idleness, levelsOf } from './tables.ts'
 import type { ScaleReport } from './report.ts'
 
 /**
@@ -10,6 +10,7 @@ export function scaleText (report: ScaleReport): string {
     ...levelsOf(report).flatMap(level => [
       `== Idle connections, ${level} level ==`,
       textTable(costTable(report, level)),
+      idleness(report, level),
       'How the cost of one connection grows',
       textTable(growthTable(report, level))
     ]),

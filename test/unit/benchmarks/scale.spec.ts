@@ -44,7 +44,7 @@ describe('benchmarks: scale', function () {
 
   for (const contender of contenders) {
     it(`opens and closes connections of ${contender.name} at the ${contender.level} level`, async () => {
-      const measurements = await measureConnections(contender, 20, 0)
+      const measurements = await measureConnections(contender, 20, 0, () => {})
       const value = (metric: string): number => measurements.find(measurement => measurement.metric === metric)?.value ?? NaN
 
       expect(value('dial rate')).to.be.above(0)
@@ -52,4 +52,13 @@ describe('benchmarks: scale', function () {
       expect(value('close time')).to.be.above(0)
     })
   }
+
+  it('tells every second for how long connections have been idle', async () => {
+    const told: number[] = []
+    await measureConnections(contenders[0], 1, 2_500, milliseconds => { told.push(milliseconds) })
+
+    // a machine that is busy may be late
+    expect(told).to.not.be.empty()
+    expect(told).to.deep.equal(told.toSorted((a, b) => a - b))
+  })
 })

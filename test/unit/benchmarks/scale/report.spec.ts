@@ -14,6 +14,13 @@ describe('benchmarks: scale report', () => {
     expect(scaleText(report)).to.match(/^ours +1\.00 : 2\.00 /m)
   })
 
+  it('says how long connections lay idle, and how many were dropped in any round', () => {
+    for (const report of [scaleText(scaleReport()), scaleMarkdown(scaleReport())]) {
+      expect(report).to.include('Connections lay idle for 1,000 ms. Dropped meanwhile, in all rounds: raw net 0 of 3,030, official 2 of 3,030, ours 0 of 3,030.')
+      expect(report).to.include('in all rounds: official 0 of 30, ours 0 of 30.')
+    }
+  })
+
   it('joins both ends round by round', () => {
     const of = { row: '10', level: 'connection', rival: 'ours' }
     const medians = Object.fromEntries(QUANTITIES.map(quantity => [quantity.title, summaryOf(report, quantity, of)?.median]))
