@@ -26,7 +26,10 @@ export interface MeasureRowOptions extends Pick<ThroughputOptions, 'rounds' | 't
  * @returns how many operations a round has
  */
 export async function measureRow (row: Row, rivals: Contender[], options: MeasureRowOptions): Promise<number> {
-  const { rounds, target, freshProcesses, writeCalls, random, onStep, onMeasured } = options
+  const { rounds, freshProcesses, writeCalls, random, onStep, onMeasured } = options
+  const length = row.lengthened?.[rivals[0].level] ?? 1
+  const target = options.target * length
+  const warmUpTarget = WARM_UP * length
   const pairs = new Map<Contender, Pair>()
 
   async function take (contender: Contender): Promise<Pair> {
@@ -50,8 +53,8 @@ export async function measureRow (row: Row, rivals: Contender[], options: Measur
   }
 
   onStep('calibrating')
-  const count = await calibrate(await take(rivals[0]), row, target, WARM_UP)
-  const warmUp = Math.ceil(count * WARM_UP / target)
+  const count = await calibrate(await take(rivals[0]), row, target, warmUpTarget)
+  const warmUp = Math.ceil(count * warmUpTarget / target)
   await giveBack(rivals[0])
 
   for (let round = 1; round <= rounds; round++) {

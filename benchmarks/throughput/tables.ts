@@ -84,9 +84,10 @@ export function detailTable (report: ThroughputReport, row: ReportedRow, level: 
 /**
  * What to know of the figures of a row.
  */
-export function footnotes ({ batch, keepsConnection, published }: ReportedRow, level: string): string[] {
+export function footnotes ({ batch, lengthened = {}, keepsConnection, published }: ReportedRow, level: string): string[] {
   return [
     ...(batch == null ? [] : [`p50 and p99 are of a message's share in batches of ${batch.messages} that ${batch.title === 'arrived' ? 'arrived' : 'were accepted'}.`]),
+    ...(lengthened[level] == null ? [] : [`Rounds and warm-up are ${lengthened[level]} times as long as those of other rows.`]),
     ...(keepsConnection ? [] : ['Segments are those of the whole machine, with SYN, ACK and FIN.']),
     ...(published.overhead == null || level !== NET.level ? [] : [`Published for tcp-conn (Go) on its own machine: ${published.overhead.toFixed(2)} times its raw TCP.`])
   ]
