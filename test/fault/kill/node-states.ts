@@ -53,14 +53,13 @@ async function killNode (node: TestNode, state: NodeState, run: Run): Promise<vo
     await expectSoonAfterKill(remote, run, 'The end of the dial', ended)
   } else {
     const connection = await dialling
-    const endings = [endingOf(connection)]
+    const stream = await connection.newStream(PROTOCOL)
+    const endings = [endingOf(connection), endingOf(stream)]
 
-    if (state !== 'idle') {
-      const stream = await connection.newStream(PROTOCOL)
-      endings.push(endingOf(stream))
-      await (state === 'sending' ? sendSome(stream) : receiveSome(stream))
-    } else {
-      await node.services.ping.ping(connection.remotePeer)
+    if (state === 'sending') {
+      await sendSome(stream)
+    } else if (state === 'receiving') {
+      await receiveSome(stream)
     }
 
     await expectSoonAfterKill(remote, run, 'The end of the connection', Promise.all(endings.map(async ({ ended }) => ended)))
