@@ -23,7 +23,7 @@ export function report (suites: Suite[], outcomes: Outcome[], command: string): 
 
   return [
     '# Faults',
-    'Written by the command below. A cell says how many runs kept the promise, of how many; behind it the worst of what was measured in them.',
+    'Written by the command below. A cell says how many runs kept the promise, of how many; behind it the worst of what was measured in them. Times of the two columns are not to be compared: where there are more runs, more of them go on at the same time.',
     provenance(environment(command), installedVersions()),
     markdownTable({
       columns: [{ title: 'transport', align: 'left' }, { title: 'faults injected' }, { title: 'runs' }, { title: 'kept' }, { title: 'crashes, hangs, warnings' }],
