@@ -71,6 +71,7 @@ export const soak: Scenario = {
       if (index === runs - 1 && runs >= RUNS_FOR_SLOPE) {
         const mibAnHour = slope(samples) * 3_600_000 / MiB
 
+        measured('MiB of RSS more', (rss - samples[0].bytes) / MiB)
         measured('RSS slope in MiB an hour', mibAnHour)
 
         if (mibAnHour > MAX_SLOPE) {
