@@ -17,7 +17,7 @@ export abstract class DirectConnection extends AbstractMultiaddrConnection {
   protected abstract canSendDirectly (bytes: number): boolean
 
   /**
-   * Accept all bytes. The caller may reuse its buffer.
+   * Accept all bytes
    *
    * @returns whether more can be taken now
    */

@@ -109,7 +109,7 @@ export abstract class GracefulConnection extends DirectConnection {
   }
 
   /** Everything was handed to the kernel, and the FIN is about to be, if it was not yet */
-  protected isSent (): boolean {
+  #isSent (): boolean {
     return this.socket.writableEnded && this.socket.writableLength === 0
   }
 
@@ -154,7 +154,7 @@ export abstract class GracefulConnection extends DirectConnection {
     // There is no RST on unix sockets. After FIN `resetAndDestroy` must not be
     // called: uv_tcp_close_reset and uv_shutdown exclude each other.
     // https://docs.libuv.org/en/v1.x/tcp.html#c.uv_tcp_close_reset
-    if (this.isSent()) {
+    if (this.#isSent()) {
       // what remains to abort is the wait for the peer
       this.#lingering.add(this.socket)
     } else if (this.socket.writableEnded || isUnix(this.remoteAddr)) {
@@ -173,7 +173,7 @@ export abstract class GracefulConnection extends DirectConnection {
       const closeEvent = event as StreamCloseEvent
       closeEvent.local ??= this.closedBy === 'local'
 
-      if (closeEvent.error == null || this.isSent()) {
+      if (closeEvent.error == null || this.#isSent()) {
         this.#closing?.resolve()
       } else {
         this.#closing?.reject(closeEvent.error)

@@ -15,9 +15,9 @@ const COPY_BYTES = 4 * 1024
  * waiting for them, and wakes up while the rest is still being encrypted. On an
  * idle machine that is most of the time that a small message takes.
  *
- * Until the flush the bytes are copies, since a caller may reuse its buffer as
- * soon as `send` returns. What is too much to wait is written at once, large
- * buffers without a copy, as `socket.write` does.
+ * What waits is copied, since a caller may reuse its buffer as soon as `send`
+ * returns. What does not wait is written at once, large buffers without a copy:
+ * those must be left alone until they are sent, as with `socket.write`.
  */
 export class WritePath {
   readonly #socket: Socket

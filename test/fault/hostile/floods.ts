@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { KiB } from '../../fixtures/bytes.ts'
 import { rawTransport } from '../../fixtures/raw.ts'
 import { until, untilStill } from '../../fixtures/waiting.ts'
+import { memoryAfterGC } from '../resources/heap.ts'
 import { attack } from './attack.ts'
 import type { Scenario } from '../scenario.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
@@ -60,10 +60,5 @@ function flood (when: string, onInbound: (conn: MultiaddrConnection) => void): S
 
 /** What buffers take, without garbage */
 async function external (): Promise<number> {
-  for (let i = 0; i < 3; i++) {
-    globalThis.gc?.()
-    await nextTurn()
-  }
-
-  return process.memoryUsage().external
+  return (await memoryAfterGC()).external
 }

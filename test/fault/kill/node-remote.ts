@@ -31,6 +31,8 @@ await node.handle(PROTOCOL, async stream => {
   }
 })
 
+// whoever is to kill it may have been killed before
+process.stdin.once('end', () => process.exit()).resume()
 tell(node.getMultiaddrs()[0].toString())
 
 async function stay (): Promise<never> {
