@@ -28,7 +28,11 @@ export const workers: Scenario = {
 
       // all are alive
       await Promise.all(dialled.map(async conn => {
-        const echo = pEvent(conn, 'message')
+        const echo = new Promise<void>(resolve => {
+          // who stops listening makes the peer wait, and does not hear of its end
+          conn.addEventListener('message', () => { resolve() })
+        })
+
         conn.send(new Uint8Array(100_000))
         await echo
       }))
