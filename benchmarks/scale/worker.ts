@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { contenderNamed } from '../contenders/registry.ts'
+import { openContender } from '../contenders/registry.ts'
 import { costTasks } from '../workers/cost.ts'
 import { memoryTasks } from '../workers/memory.ts'
 import { serve } from '../workers/serve.ts'
@@ -14,7 +14,7 @@ import type { Dialled } from '../contenders/contender.ts'
 const POLL = 2
 
 const [level, name] = process.argv.slice(2)
-const peer = await contenderNamed(level, name).open()
+const peer = await openContender(level, name)
 const connections: Dialled[] = []
 
 const tasks = {

@@ -2,12 +2,6 @@ import type { Pair } from './pair.ts'
 import type { Row } from './rows/row.ts'
 
 /**
- * How long new processes work before they are measured, in ms: until the code
- * is compiled and buffers have grown.
- */
-export const WARM_UP = 400
-
-/**
  * How many operations of a row take about `target` ms, once `warmUp` ms have
  * passed in which code is slow. The number is a round one, so that two runs on
  * one machine do the same work.

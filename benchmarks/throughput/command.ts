@@ -21,8 +21,8 @@ interface ThroughputFlags {
   out: string
 }
 
-const FULL = { rounds: 7, target: 500 }
-const QUICK = { rounds: 3, target: 100 }
+const FULL = { rounds: 7, target: 1_000, warmUp: 1_000 }
+const QUICK = { rounds: 3, target: 100, warmUp: 400 }
 
 export const throughputCommand = new Command('throughput')
   .description('round trips, one-way streams and pools against node:net and the official transport')

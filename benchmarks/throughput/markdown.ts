@@ -13,7 +13,7 @@ export function throughputMarkdown (report: ThroughputReport): string {
     '# Throughput',
     provenance(report),
     [
-      `Both ends on one machine over loopback, each in a process of its own; ${rounds} rounds of about ${target} ms each, ${freshProcesses ? 'new processes for every round' : 'all in the same processes'}, rivals in random order (seed ${seed}).`,
+      `Both ends on one machine over loopback, each in a process of its own; ${rounds} rounds of about ${target} ms each, ${freshProcesses ? 'new processes for every round' : 'all in the same processes'}, ${freshProcesses ? 'rows and rivals' : 'rivals'} in random order (seed ${seed}).`,
       'Every sample is in [throughput.json](throughput.json).'
     ].join(' '),
     list([...LEGEND, ...report.notes]),

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { functionOf, placeOf, selfShares } from '../report/cpu-profile.ts'
 import { packageRoot } from '../script-path.ts'
-import { WARM_UP, calibrate } from './calibrate.ts'
+import { calibrate } from './calibrate.ts'
 import { startPair } from './pair.ts'
 import type { End } from './pair.ts'
 import type { Row } from './rows/row.ts'
@@ -18,6 +18,9 @@ export interface EndProfile {
   places: Map<string, number>
   functions: Map<string, number>
 }
+
+/** In ms */
+const WARM_UP = 1_000
 
 const ENDS: End[] = ['dialler', 'listener']
 

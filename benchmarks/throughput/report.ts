@@ -23,8 +23,8 @@ export interface ThroughputReport extends SeriesReport {
 /**
  * What a reader needs to know of a row
  */
-export type ReportedRow = Pick<Row, 'name' | 'title' | 'bytes' | 'batch' | 'lengthened' | 'keepsConnection' | 'published'>
+export type ReportedRow = Pick<Row, 'name' | 'title' | 'bytes' | 'batch' | 'keepsConnection' | 'published'>
 
-export function describeRow ({ name, title, bytes, batch, lengthened, keepsConnection, published }: Row): ReportedRow {
-  return { name, title, bytes, batch, lengthened, keepsConnection, published }
+export function describeRow ({ name, title, bytes, batch, keepsConnection, published }: Row): ReportedRow {
+  return { name, title, bytes, batch, keepsConnection, published }
 }

@@ -1,10 +1,10 @@
 import { environment } from '../report/environment.ts'
 import { progress } from '../run/progress.ts'
-import { seededRandom } from '../run/random.ts'
+import { seededRandom, shuffled } from '../run/random.ts'
 import { SeriesList, describeRivals } from '../series.ts'
 import { withWorkers } from '../workers/start-worker.ts'
+import { FieldMeasurement } from './field-measurement.ts'
 import { fieldsOf } from './fields.ts'
-import { measureRow, stepsOf } from './measure-row.ts'
 import { describeRow } from './report.ts'
 import { whyNoSegments } from './segments.ts'
 import { whyNoTracing } from './write-calls.ts'
@@ -26,6 +26,13 @@ export interface ThroughputOptions {
    * How long a round should take, in ms.
    */
   target: number
+
+  /**
+   * How long new processes work before they are measured, in ms: until the code is
+   * compiled and buffers have grown. That of a round trip that mostly waits takes
+   * longer than half a second.
+   */
+  warmUp: number
 
   /**
    * For the order within the rounds.
@@ -51,21 +58,32 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
   const operations: Record<string, number> = {}
   const noTracing = counts ? whyNoTracing() : undefined
   const noSegments = whyNoSegments()
-  const fields = fieldsOf(rows, contenders)
-  const shown = progress(fields.reduce((sum, { row, rivals }) => sum + stepsOf(row, rivals, options), 0))
+  const fields = fieldsOf(rows, contenders).map(field => ({
+    key: `${field.row.name} ${field.level}`,
+    measurement: new FieldMeasurement(field, {
+      ...options,
+      writeCalls: counts && noTracing == null,
+      random,
+      onStep: message => { shown.step(message) },
+      onMeasured ({ name }, measurements) {
+        measurements.forEach(({ metric, unit, value }) => { list.add({ row: field.row.name, level: field.level, rival: name, metric }, unit, value) })
+      }
+    })
+  }))
+  const shown = progress(fields.reduce((sum, { measurement }) => sum + measurement.steps, 0))
 
   try {
     await withWorkers(async () => {
-      for (const { row, level, rivals } of fields) {
-        operations[`${row.name} ${level}`] = await measureRow(row, rivals, {
-          ...options,
-          writeCalls: counts && noTracing == null,
-          random,
-          onStep: message => { shown.step(`${row.name}, ${level} level: ${message}`) },
-          onMeasured ({ name }, measurements) {
-            measurements.forEach(({ metric, unit, value }) => { list.add({ row: row.name, level, rival: name, metric }, unit, value) })
-          }
-        })
+      for (const { key, measurement } of fields) {
+        operations[key] = await measurement.calibrate()
+      }
+
+      for (const { measurement, round } of roundsOf(fields, options, random)) {
+        await measurement.round(round)
+      }
+
+      for (const { measurement } of fields) {
+        await measurement.count()
       }
     })
   } finally {
@@ -88,4 +106,17 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
     ],
     samples: list.series
   }
+}
+
+/**
+ * The rounds of all fields by turns, since the state of the machine changes from
+ * one minute to the next. Where processes live for more than a round, field by
+ * field, lest there be too many of them.
+ */
+function roundsOf<Field> (fields: Field[], { rounds, freshProcesses }: ThroughputOptions, random: () => number): Array<Field & { round: number }> {
+  const numbers = Array.from({ length: rounds }, (_, index) => index + 1)
+
+  return freshProcesses
+    ? numbers.flatMap(round => shuffled(fields, random).map(field => ({ ...field, round })))
+    : fields.flatMap(field => numbers.map(round => ({ ...field, round })))
 }

@@ -84,10 +84,9 @@ export function detailTable (report: ThroughputReport, row: ReportedRow, level: 
 /**
  * What to know of the figures of a row.
  */
-export function footnotes ({ batch, lengthened = {}, keepsConnection, published }: ReportedRow, level: string): string[] {
+export function footnotes ({ batch, keepsConnection, published }: ReportedRow, level: string): string[] {
   return [
     ...(batch == null ? [] : [`p50 and p99 are of a message's share in batches of ${batch.messages} that ${batch.title === 'arrived' ? 'arrived' : 'were accepted'}.`]),
-    ...(lengthened[level] == null ? [] : [`Rounds and warm-up are ${lengthened[level]} times as long as those of other rows.`]),
     ...(keepsConnection ? [] : ['Segments are those of the whole machine, with SYN, ACK and FIN.']),
     ...(published.overhead == null || level !== NET.level ? [] : [`Published for tcp-conn (Go) on its own machine: ${published.overhead.toFixed(2)} times its raw TCP.`])
   ]
@@ -96,7 +95,7 @@ export function footnotes ({ batch, lengthened = {}, keepsConnection, published 
 export const LEGEND = [
   'Ratios are of the time that an operation takes, round by round and then the median: below 1 is faster. "x net" is to raw net at the connection level, "x official" to @libp2p/tcp at the same level.',
   '~ The rounds do not agree which of the two is faster: the difference may be noise.',
-  'CPU and memory are of both ends together; MB/s counts one direction.'
+  'CPU and memory are of both ends together; MB/s counts one direction. Every process holds the code of a whole node, raw net\'s too: what is collected as garbage takes the longer the more there is.'
 ]
 
 function marked (comparison: Comparison | undefined): string {

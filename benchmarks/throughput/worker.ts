@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { contenderNamed } from '../contenders/registry.ts'
+import { openContender } from '../contenders/registry.ts'
 import { costTasks } from '../workers/cost.ts'
 import { memoryTasks } from '../workers/memory.ts'
 import { serve } from '../workers/serve.ts'
@@ -21,7 +21,7 @@ const RUN_TIMEOUT = 120_000
 
 const [level, name, rowName] = process.argv.slice(2)
 const row = rowNamed(rowName)
-const peer = await contenderNamed(level, name).open()
+const peer = await openContender(level, name)
 let session: Session | undefined
 
 const tasks = {

@@ -12,8 +12,6 @@ const BYTES = KiB
  */
 const BATCH = 64
 
-const LENGTHENED = { connection: 2.5 }
-
 const message = patternOf(BYTES)
 
 /**
@@ -27,7 +25,6 @@ export const sendOnly: Row = {
   levels: ['connection', 'stream'],
   keepsConnection: true,
   batch: { messages: BATCH, title: 'accepted' },
-  lengthened: LENGTHENED,
   published: { operationsPerSecond: 138_179, overhead: 1.44 },
 
   serve (channel) {
@@ -62,7 +59,6 @@ export const receiveOnly: Row = {
   levels: ['connection', 'stream'],
   keepsConnection: true,
   batch: { messages: BATCH, title: 'arrived' },
-  lengthened: LENGTHENED,
   published: { operationsPerSecond: 137_397, overhead: 1.46 },
 
   serve (channel) {

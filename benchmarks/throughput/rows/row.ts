@@ -36,13 +36,6 @@ export interface Row {
   maxOperations?: number
 
   /**
-   * By level: how many times as long rounds and warm-up are, where messages are
-   * so cheap that a round would be over before all code of theirs is compiled and
-   * the heap has grown.
-   */
-  lengthened?: Partial<Record<string, number>>
-
-  /**
    * Only measured where it is asked for by name.
    */
   extra?: boolean

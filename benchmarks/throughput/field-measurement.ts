@@ -1,0 +1,117 @@
+import { shuffled } from '../run/random.ts'
+import { calibrate } from './calibrate.ts'
+import { countAllocations, countWriteCalls } from './counting-round.ts'
+import { startPair } from './pair.ts'
+import { timeRound } from './timed-round.ts'
+import type { Field } from './fields.ts'
+import type { Pair } from './pair.ts'
+import type { ThroughputOptions } from './run.ts'
+import type { Measurements } from './timed-round.ts'
+import type { Contender } from '../contenders/contender.ts'
+
+export interface FieldMeasurementInit extends Pick<ThroughputOptions, 'rounds' | 'target' | 'warmUp' | 'freshProcesses' | 'counts'> {
+  writeCalls: boolean
+  random(): number
+
+  /**
+   * Is told what begins.
+   */
+  onStep(message: string): void
+  onMeasured(contender: Contender, measurements: Measurements): void
+}
+
+/**
+ * Measures all rivals of one level at one row: first calibrates, then takes one
+ * round after another, then counts.
+ */
+export class FieldMeasurement {
+  readonly #field: Field
+  readonly #init: FieldMeasurementInit
+
+  /**
+   * Those of the rivals that are warm
+   */
+  readonly #pairs = new Map<Contender, Pair>()
+  #operations = 1
+
+  constructor (field: Field, init: FieldMeasurementInit) {
+    this.#field = field
+    this.#init = init
+  }
+
+  /**
+   * How often `onStep` will be called.
+   */
+  get steps (): number {
+    return 1 + this.#field.rivals.length * this.#init.rounds + this.#counted.length
+  }
+
+  /**
+   * @returns how many operations a round has
+   */
+  async calibrate (): Promise<number> {
+    const { row, rivals } = this.#field
+    const { target, warmUp } = this.#init
+
+    this.#step('calibrating')
+    this.#operations = await calibrate(await this.#take(rivals[0]), row, target, warmUp)
+    await this.#giveBack(rivals[0])
+
+    return this.#operations
+  }
+
+  async round (round: number): Promise<void> {
+    const { row, rivals } = this.#field
+    const { rounds, freshProcesses, random, onMeasured } = this.#init
+
+    for (const contender of shuffled(rivals, random)) {
+      this.#step(`round ${round} of ${rounds}, ${this.#operations} operations, ${contender.name}`)
+      onMeasured(contender, await timeRound(await this.#takeWarm(contender), row, this.#operations))
+
+      if (freshProcesses || round === rounds) {
+        await this.#giveBack(contender)
+      }
+    }
+  }
+
+  async count (): Promise<void> {
+    const { row } = this.#field
+    const { writeCalls, onMeasured } = this.#init
+
+    for (const contender of this.#counted) {
+      this.#step(`counting, ${contender.name}`)
+      onMeasured(contender, await countAllocations(contender, row, this.#operations))
+      onMeasured(contender, writeCalls ? await countWriteCalls(contender, row, this.#operations) : [])
+    }
+  }
+
+  get #counted (): Contender[] {
+    return this.#init.counts && this.#field.row.countable !== false ? this.#field.rivals : []
+  }
+
+  #step (message: string): void {
+    this.#init.onStep(`${this.#field.row.name}, ${this.#field.level} level: ${message}`)
+  }
+
+  async #take (contender: Contender): Promise<Pair> {
+    const pair = this.#pairs.get(contender) ?? await startPair(contender, this.#field.row)
+    this.#pairs.set(contender, pair)
+
+    return pair
+  }
+
+  async #takeWarm (contender: Contender): Promise<Pair> {
+    const { target, warmUp } = this.#init
+    const operations = Math.ceil(this.#operations * warmUp / target)
+    const isNew = !this.#pairs.has(contender)
+    const pair = await this.#take(contender)
+    await pair.dialler.ask('run', isNew ? operations : Math.ceil(operations / 10))
+
+    return pair
+  }
+
+  async #giveBack (contender: Contender): Promise<void> {
+    await this.#pairs.get(contender)?.end()
+    this.#pairs.delete(contender)
+  }
+}
