@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { addressOf, multiaddrOf } from '../rivals/address.ts'
+import { OpenConnections } from './open-connections.ts'
 import type { Bytes, Channel, Contender, Peer } from './contender.ts'
 
 /**
@@ -16,11 +17,10 @@ export const rawNet: Contender = {
 
 function netPeer (): Peer {
   const servers: net.Server[] = []
-  const sockets = new Set<net.Socket>()
+  const sockets = new OpenConnections<net.Socket>(socket => !socket.destroyed)
 
   function track (socket: net.Socket): void {
     sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
     socket.on('error', () => {})
   }
 
@@ -59,11 +59,11 @@ function netPeer (): Peer {
       }
     },
 
-    connections: () => sockets.size,
+    connections: () => sockets.count(),
 
     async close () {
       servers.forEach(server => { server.close() })
-      sockets.forEach(socket => { socket.destroy() })
+      sockets.list().forEach(socket => { socket.destroy() })
     }
   }
 }

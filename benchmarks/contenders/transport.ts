@@ -2,6 +2,7 @@ import { defaultLogger } from '@libp2p/logger'
 import { multiaddr } from '@multiformats/multiaddr'
 import { multiaddrOf } from '../rivals/address.ts'
 import { MessageChannel } from './message-channel.ts'
+import { OpenConnections } from './open-connections.ts'
 import type { Channel, Peer } from './contender.ts'
 import type { ComponentLogger, Listener, MultiaddrConnection, Transport } from '@libp2p/interface'
 
@@ -14,20 +15,13 @@ export type TransportFactory = (components: { logger: ComponentLogger }) => Tran
 export function transportPeer (factory: TransportFactory): Peer {
   const transport = factory({ logger: defaultLogger() })
   const listeners: Listener[] = []
-  const open = new Set<MultiaddrConnection>()
-
-  function track (connection: MultiaddrConnection): MultiaddrConnection {
-    open.add(connection)
-    connection.addEventListener('close', () => open.delete(connection))
-
-    return connection
-  }
+  const open = new OpenConnections<MultiaddrConnection>(({ status }) => status === 'open' || status === 'closing')
 
   return {
     async listen (hosts, onChannel) {
       const upgrader: any = {
         async upgradeInbound (connection: MultiaddrConnection) {
-          track(connection)
+          open.add(connection)
           onChannel?.(new MessageChannel(connection, async () => {}))
         }
       }
@@ -46,8 +40,8 @@ export function transportPeer (factory: TransportFactory): Peer {
         upgradeOutbound: async (connection: MultiaddrConnection) => connection
       }
       // one of its own, as libp2p has for every dial: the official transport leaves it on the socket
-      const dialled: unknown = await transport.dial(multiaddr(address), { upgrader, signal: new AbortController().signal })
-      const connection = track(dialled as MultiaddrConnection)
+      const connection = await transport.dial(multiaddr(address), { upgrader, signal: new AbortController().signal }) as unknown as MultiaddrConnection
+      open.add(connection)
       let channel: Channel | undefined
 
       return {
@@ -60,10 +54,10 @@ export function transportPeer (factory: TransportFactory): Peer {
       }
     },
 
-    connections: () => open.size,
+    connections: () => open.count(),
 
     async close () {
-      open.forEach(connection => { connection.abort(new Error('The benchmark is over')) })
+      open.list().forEach(connection => { connection.abort(new Error('The benchmark is over')) })
       await Promise.all(listeners.map(async listener => listener.close()))
     }
   }

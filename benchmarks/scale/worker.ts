@@ -11,7 +11,9 @@ import type { Dialled } from '../contenders/contender.ts'
  * One end of many connections of one contender: `worker <level> <contender>`.
  */
 
+/** How often it is looked at how many connections there are, in ms, and the most of the time that it may take */
 const POLL = 2
+const POLL_SHARE = 0.02
 
 const [level, name] = process.argv.slice(2)
 const peer = await openContender(level, name)
@@ -35,8 +37,14 @@ const tasks = {
    * Resolves when there are as many connections.
    */
   async reached (count: number): Promise<void> {
-    while (peer.connections() !== count) {
-      await wait(POLL)
+    while (true) {
+      const started = performance.now()
+
+      if (peer.connections() === count) {
+        return
+      }
+
+      await wait(Math.max(POLL, (performance.now() - started) / POLL_SHARE))
     }
   }
 }
