@@ -4,6 +4,7 @@ import { finish } from './close-path.ts'
 import { DirectConnection } from './direct-connection.ts'
 import { WritePath } from './write-path.ts'
 import type { LingeringSockets } from './close-path.ts'
+import type { Backlogged } from './write-path.ts'
 import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
 import type { AbstractMultiaddrConnectionInit } from '@libp2p/utils'
 import type { Socket } from 'node:net'
@@ -23,7 +24,7 @@ export interface GracefulConnectionInit extends AbstractMultiaddrConnectionInit 
  * A connection over a socket that loses nothing of what `send` accepted when it
  * is closed, by either side.
  */
-export abstract class GracefulConnection extends DirectConnection {
+export abstract class GracefulConnection extends DirectConnection implements Backlogged {
   protected readonly socket: Socket
   protected readonly writes: WritePath
   readonly #lingering: LingeringSockets
@@ -39,13 +40,13 @@ export abstract class GracefulConnection extends DirectConnection {
     super(init)
 
     this.socket = init.socket
-    this.writes = new WritePath(init.socket, () => { this.onBacklog() })
+    this.writes = new WritePath(init.socket, this)
     this.#lingering = init.lingering
     this.#closeTimeout = init.closeTimeout
   }
 
   /** The kernel did not take at once all that it was given */
-  protected abstract onBacklog (): void
+  abstract onBacklog (): void
 
   /** From now on read what comes in and throw it away */
   protected abstract discardInput (): void

@@ -230,7 +230,7 @@ export class SocketConnection extends GracefulConnection {
     return this.status === 'closing' && !this.socket.writableFinished
   }
 
-  protected onBacklog (): void {
+  onBacklog (): void {
     if (this.#stalledWriteTimeout > 0 && (this.status === 'open' || this.status === 'closing')) {
       this.#writeWatch ??= new WriteWatch(this.socket, this.#stalledWriteTimeout, () => { this.#onStalledWrite() })
       this.#writeWatch.start()

@@ -30,9 +30,10 @@ export function listen <Owner> (socket: Socket, listeners: SocketListeners<Owner
     .on('error', listeners.error)
     .on('close', listeners.close)
     .on('timeout', listeners.timeout)
+    .off('error', ignore)
 }
 
-/** From its birth to its death: an 'error' without a listener ends the process */
+/** From its birth until `listen`, or to its death: an 'error' without a listener ends the process */
 export function ignoreErrors (socket: Socket): void {
   socket.on('error', ignore)
 }

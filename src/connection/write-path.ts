@@ -6,6 +6,14 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 /** What is smaller than this costs less to copy than to hand over as a buffer of its own, in bytes */
 const COPY_BYTES = 4 * 1024
 
+export interface Backlogged {
+  /** The kernel did not take at once all that it was given */
+  onBacklog(): void
+}
+
+/** What of most connections waits most of the time */
+const NOTHING: Uint8Array[] = []
+
 /**
  * Gathers what is sent in one tick of the event loop and hands it to the
  * socket in one write, so that a tick costs one system call and, as long as it
@@ -21,8 +29,8 @@ const COPY_BYTES = 4 * 1024
  */
 export class WritePath {
   readonly #socket: Socket
-  readonly #onBacklog: () => void
-  #waiting: Uint8Array[] = []
+  readonly #owner: Backlogged
+  #waiting = NOTHING
   #waitingBytes = 0
 
   /** Whether what is sent next may be what the peer waits for */
@@ -33,10 +41,9 @@ export class WritePath {
   #runStart = 0
   #runEnd = 0
 
-  /** `onBacklog` is called whenever the kernel does not take all that it is given at once */
-  constructor (socket: Socket, onBacklog: () => void) {
+  constructor (socket: Socket, owner: Backlogged) {
     this.#socket = socket
-    this.#onBacklog = onBacklog
+    this.#owner = owner
   }
 
   /** The peer has sent something */
@@ -102,13 +109,13 @@ export class WritePath {
     }
 
     if (this.#socket.writableLength > 0) {
-      this.#onBacklog()
+      this.#owner.onBacklog()
     }
   }
 
   /** Forget everything that waits */
   drop (): void {
-    this.#waiting = []
+    this.#waiting = NOTHING
     this.#waitingBytes = 0
     this.#run = undefined
   }
@@ -116,16 +123,24 @@ export class WritePath {
   #wait (bytes: Uint8Array, copyBelow: number, isBacklogged: boolean): void {
     if (bytes.byteLength >= copyBelow) {
       this.#endRun()
-      this.#waiting.push(bytes)
+      this.#add(bytes)
     } else if (isBacklogged) {
       // it may wait for long, and must not keep what others share
       this.#endRun()
-      this.#waiting.push(bytes.slice())
+      this.#add(bytes.slice())
     } else {
       this.#copy(bytes)
     }
 
     this.#waitingBytes += bytes.byteLength
+  }
+
+  #add (bytes: Uint8Array): void {
+    if (this.#waiting === NOTHING) {
+      this.#waiting = [bytes]
+    } else {
+      this.#waiting.push(bytes)
+    }
   }
 
   #copy (bytes: Uint8Array): void {
@@ -148,7 +163,7 @@ export class WritePath {
 
   #endRun (): void {
     if (this.#run != null) {
-      this.#waiting.push(this.#run.subarray(this.#runStart, this.#runEnd))
+      this.#add(this.#run.subarray(this.#runStart, this.#runEnd))
       this.#run = undefined
     }
   }
