@@ -17,7 +17,6 @@ import (
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 )
 
 // outcome is one line of output.
@@ -44,12 +43,6 @@ func dial(address string, count int, size int, timeoutMs int, security string) e
 		return err
 	}
 
-	h, err := libp2p.New(common, libp2p.NoListenAddrs)
-	if err != nil {
-		return err
-	}
-	defer h.Close()
-
 	out := json.NewEncoder(os.Stdout)
 	failed := false
 
@@ -59,19 +52,26 @@ func dial(address string, count int, size int, timeoutMs int, security string) e
 			return fmt.Errorf("%s: %w\n%w", address, err, errUsage)
 		}
 
+		// A host of its own for every run. One that has been connected remembers the addresses that the remote itself
+		// listens on, which would lead past a proxy, backs off after a failure, and forgets what it knows of a peer some
+		// time after the connection is closed, which may be just when the next dial begins: "no addresses".
+		h, err := libp2p.New(common, libp2p.NoListenAddrs)
+		if err != nil {
+			return err
+		}
+
 		result := dialOnce(h, *target, size, time.Duration(timeoutMs)*time.Millisecond)
 		failed = failed || !result.OK
 
-		// The next run needs a connection of its own, must not be refused because this one failed, and must dial the
-		// address that it was given: identify has told the host the addresses that the remote itself listens on, which
-		// would lead past a proxy.
 		closing := time.Now()
 		h.Network().ClosePeer(target.ID)
 		if result.OK {
 			result.CloseMs = milliseconds(time.Since(closing))
 		}
-		h.Network().(*swarm.Swarm).Backoff().Clear(target.ID)
-		h.Peerstore().ClearAddrs(target.ID)
+
+		if err := h.Close(); err != nil {
+			return err
+		}
 
 		if err := out.Encode(result); err != nil {
 			return err
