@@ -1,5 +1,6 @@
 import { isUint8ArrayList } from 'uint8arraylist'
 import { FLUSH_BYTES } from '../constants.ts'
+import { CopyRun } from './copy-run.ts'
 import type { Socket } from 'node:net'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -36,10 +37,7 @@ export class WritePath {
   /** Whether what is sent next may be what the peer waits for */
   #isReply = false
 
-  /** Copies that lie behind each other: they leave as one buffer */
-  #run?: Uint8Array
-  #runStart = 0
-  #runEnd = 0
+  #run?: CopyRun
 
   constructor (socket: Socket, owner: Backlogged) {
     this.#socket = socket
@@ -144,26 +142,15 @@ export class WritePath {
   }
 
   #copy (bytes: Uint8Array): void {
-    if (slab.byteLength - slabUsed < bytes.byteLength) {
-      slab = new Uint8Array(SLAB_BYTES)
-      slabUsed = 0
-    }
-
-    slab.set(bytes, slabUsed)
-
-    if (this.#run !== slab || this.#runEnd !== slabUsed) {
+    if (this.#run?.append(bytes) !== true) {
       this.#endRun()
-      this.#run = slab
-      this.#runStart = slabUsed
+      this.#run = new CopyRun(bytes)
     }
-
-    slabUsed += bytes.byteLength
-    this.#runEnd = slabUsed
   }
 
   #endRun (): void {
     if (this.#run != null) {
-      this.#add(this.#run.subarray(this.#runStart, this.#runEnd))
+      this.#add(this.#run.bytes)
       this.#run = undefined
     }
   }
@@ -173,9 +160,3 @@ export class WritePath {
 function flush (path: WritePath): void {
   path.flush()
 }
-
-/** How much memory is taken at a time for copies of small messages, shared by all connections of the process */
-const SLAB_BYTES = FLUSH_BYTES
-
-let slab = new Uint8Array(0)
-let slabUsed = 0

@@ -1,4 +1,5 @@
 import { serviceCapabilities } from '@libp2p/interface'
+import { coalesceSends } from '../encryption/coalesce-sends.ts'
 import { PLAINTEXT } from './connection.ts'
 import { Proposal, isFilterable } from './proposal.ts'
 import type { ProposalOutcome } from './proposal.ts'
@@ -13,7 +14,8 @@ export interface OptimisticEncrypterComponents {
 /**
  * Saves the round trip in which the two ends of a secured connection agree on a
  * muxer, with peers whose handshake does not settle that: proposes the only
- * muxer there is and lets it begin at once.
+ * muxer there is and lets it begin at once. And encrypts what is sent in one go
+ * as one message.
  */
 export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEncrypter<Extensions> {
   readonly protocol: string
@@ -42,11 +44,11 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
   ]
 
   async secureInbound (connection: MessageStream, options?: SecureConnectionOptions): Promise<SecuredConnection<Extensions>> {
-    return this.#encrypter.secureInbound(connection, options)
+    return this.#coalescing(await this.#encrypter.secureInbound(connection, options))
   }
 
   async secureOutbound (connection: MessageStream, options?: SecureConnectionOptions): Promise<SecuredConnection<Extensions>> {
-    const secured = await this.#encrypter.secureOutbound(connection, options)
+    const secured = this.#coalescing(await this.#encrypter.secureOutbound(connection, options))
     const muxer = this.#muxerToPresume(secured, options)
 
     if (muxer == null || !isFilterable(secured.connection)) {
@@ -62,6 +64,15 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
     })
 
     return { ...secured, streamMuxer: muxer }
+  }
+
+  #coalescing (secured: SecuredConnection<Extensions>): SecuredConnection<Extensions> {
+    // where nothing is encrypted the connection below coalesces
+    if (this.protocol !== PLAINTEXT) {
+      coalesceSends(secured.connection)
+    }
+
+    return secured
   }
 
   /** The only muxer that there is, unless the handshake or the caller of the dial chose one */

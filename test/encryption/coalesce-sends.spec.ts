@@ -1,0 +1,206 @@
+import { plaintext } from '@libp2p/plaintext'
+import { tls } from '@libp2p/tls'
+import { expect } from 'aegir/chai'
+import { Uint8ArrayList } from 'uint8arraylist'
+import { KiB, MiB, collect, payload, sendPolitely, tally } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { closed, until } from '../fixtures/waiting.ts'
+import { securedPair, talk } from './fixtures/secured-pair.ts'
+import type { EncrypterFactory, SecuredPair } from './fixtures/secured-pair.ts'
+
+const MESSAGE_BYTES = 65_519
+
+describe('an encrypted connection', () => {
+  const defer = cleanUpAfterEach()
+
+  async function talking (factory?: EncrypterFactory): Promise<SecuredPair> {
+    const pair = await securedPair(defer, factory)
+    await talk(pair)
+
+    return pair
+  }
+
+  /** How many messages `send` makes of it, all arriving in order */
+  async function messagesOf ({ dialler, listener }: SecuredPair, sends: Array<Uint8Array | Uint8ArrayList>): Promise<number> {
+    const expected = tally(new Uint8ArrayList(...sends).subarray())
+    const received = collect(listener.stream)
+    const before = dialler.encrypted()
+
+    sends.forEach(data => { dialler.stream.send(data) })
+    await until(() => received.bytes >= expected.bytes, 'everything has arrived')
+    expect(received.result()).to.deep.equal(expected)
+
+    return dialler.encrypted() - before
+  }
+
+  const times = (count: number, bytes: number): Uint8Array[] => Array.from({ length: count }, () => payload(bytes))
+
+  it('encrypts what is sent in one go as one message', async () => {
+    expect(await messagesOf(await talking(), times(50, 1_036))).to.equal(1)
+  })
+
+  it('takes lists of buffers for what is in them', async () => {
+    expect(await messagesOf(await talking(), [
+      new Uint8ArrayList(payload(12), payload(500)),
+      new Uint8ArrayList(),
+      new Uint8ArrayList(payload(12), new Uint8Array(0), payload(7))
+    ])).to.equal(1)
+  })
+
+  it('makes no message longer than Noise has them', async () => {
+    // 15 fit, and with a 16th it would be encrypted as two; the first one may find less memory left
+    expect(16 * 4_095).to.equal(MESSAGE_BYTES + 1)
+    expect(await messagesOf(await talking(), times(150, 4_095))).to.be.within(10, 11)
+  })
+
+  it('encrypts large buffers as they are, and keeps the order', async () => {
+    expect(await messagesOf(await talking(), [payload(10), payload(16 * KiB), payload(10), payload(10), payload(200 * KiB), payload(10)]))
+      .to.equal(1 + 1 + 1 + 4 + 1)
+  })
+
+  it('waits with nothing before the peer was heard', async () => {
+    expect(await messagesOf(await securedPair(defer), times(5, 100))).to.equal(5)
+  })
+
+  it('answers at once, and gathers the rest of the answer', async () => {
+    const { dialler, listener } = await talking()
+    const received = collect(dialler.stream)
+
+    listener.stream.addEventListener('message', () => {
+      const before = listener.encrypted()
+      times(10, 100).forEach((data, i) => {
+        listener.stream.send(data)
+        expect(listener.encrypted() - before, `after send ${i}`).to.equal(1)
+      })
+      queueMicrotask(() => {
+        expect(listener.encrypted() - before).to.equal(2)
+      })
+    })
+
+    dialler.stream.send(Uint8Array.of(1))
+    await until(() => received.bytes === 1_000, 'the answer has come')
+  })
+
+  it('sends before whatever is awaited after `send`', async () => {
+    const { dialler } = await talking()
+    const before = dialler.encrypted()
+
+    dialler.stream.send(payload(100))
+    expect(dialler.encrypted() - before).to.equal(0)
+    await Promise.resolve()
+    expect(dialler.encrypted() - before).to.equal(1)
+  })
+
+  it('leaves a buffer alone once `send` has returned', async () => {
+    const { dialler, listener } = await talking()
+    const received = collect(listener.stream)
+    const data = payload(1_000)
+    const expected = tally(data)
+
+    dialler.stream.send(data)
+    data.fill(0)
+    await until(() => received.bytes === 1_000, 'everything has arrived')
+    expect(received.result()).to.deep.equal(expected)
+  })
+
+  it('does not mix what two connections send in turns', async () => {
+    const pairs = [await talking(), await talking()]
+    const received = pairs.map(({ listener }) => collect(listener.stream))
+    const sent = pairs.map(() => times(100, 777))
+
+    sent[0].forEach((_, i) => {
+      pairs.forEach(({ dialler }, which) => { dialler.stream.send(sent[which][i]) })
+    })
+
+    await until(() => received.every(({ bytes }) => bytes === 77_700), 'everything has arrived')
+    received.forEach((tallier, which) => {
+      expect(tallier.result()).to.deep.equal(tally(new Uint8ArrayList(...sent[which]).subarray()))
+    })
+  })
+
+  it('keeps what comes before anybody listens', async () => {
+    const { dialler, listener } = await securedPair(defer)
+    const data = payload(10_000)
+
+    dialler.stream.send(data)
+    await until(() => listener.stream.readBufferLength === 10_000, 'everything has arrived')
+
+    const received = collect(listener.stream)
+    await until(() => received.bytes > 0, 'somebody listens')
+    expect(received.result()).to.deep.equal(tally(data))
+  })
+
+  it('pushes back, and loses nothing', async () => {
+    const { dialler, listener } = await talking()
+    const data = payload(16 * MiB)
+
+    listener.stream.pause()
+    const sent = sendPolitely(dialler.stream, data, undefined, 1_000)
+    await until(() => dialler.stream.writableNeedsDrain, 'the pipe is full')
+
+    const received = collect(listener.stream)
+    listener.stream.resume()
+    await sent
+    await until(() => received.bytes === data.byteLength, 'everything has arrived', 20_000)
+    expect(received.result()).to.deep.equal(tally(data))
+  }).timeout(30_000)
+
+  for (const [how, close] of Object.entries<(pair: SecuredPair) => Promise<void>>({
+    'it is closed in the same go': async ({ dialler }) => dialler.stream.close(),
+    'the connection below is closed after something was awaited': async ({ dialler }) => {
+      await Promise.resolve()
+      await dialler.raw.close()
+    }
+  })) {
+    it(`sends everything where ${how}`, async () => {
+      const pair = await talking()
+      const received = collect(pair.listener.stream)
+      const end = closed(pair.listener.raw)
+
+      times(10, 1_000).forEach(data => { pair.dialler.stream.send(data) })
+      await close(pair)
+      expect((await end).error).to.equal(undefined)
+      expect(received.bytes).to.equal(10_000)
+    })
+  }
+
+  it('refuses to send once it is closed', async () => {
+    const { dialler } = await talking()
+    const closing = dialler.stream.close()
+
+    expect(() => dialler.stream.send(payload(1))).to.throw().with.property('name', 'StreamStateError')
+    await closing.catch(() => {})
+  })
+
+  it('sends nothing after it was aborted', async () => {
+    const { dialler } = await talking()
+    const before = dialler.encrypted()
+
+    dialler.stream.send(payload(100))
+    dialler.stream.abort(new Error('Urk!'))
+    await Promise.resolve()
+    expect(dialler.encrypted() - before).to.equal(0)
+    expect(() => dialler.stream.send(payload(1))).to.throw().with.property('name', 'StreamStateError')
+  })
+
+  it('is aborted where it can no longer send what it took', async () => {
+    const { dialler } = await talking()
+    const end = closed(dialler.stream)
+
+    dialler.stream.send(payload(100))
+    // nobody who uses libp2p closes the connection below in the same go
+    void dialler.raw.close().catch(() => {})
+    expect((await end).error).to.have.property('name', 'StreamStateError')
+  })
+
+  it('works over TLS', async () => {
+    const pair = await talking(tls())
+    await messagesOf(pair, [...times(100, 1_000), payload(100_000), ...times(100, 10)])
+  })
+
+  it('is left alone if nothing is encrypted', async () => {
+    const { dialler, listener } = await securedPair(defer, plaintext())
+    await talk({ dialler, listener })
+    expect(Object.hasOwn(dialler.stream, 'send')).to.equal(false)
+  })
+})
