@@ -1,36 +1,47 @@
-/** How much memory is taken at a time for copies of small messages, shared by all connections of the process, in bytes */
+/** How much memory is taken at a time for copies of small messages, in bytes */
 const SLAB_BYTES = 64 * 1024
 
 /** A run does not begin where there is less memory left than this, in bytes */
 const SMALLEST_ROOM = 16 * 1024
 
-let slab = new Uint8Array(0)
-let slabUsed = 0
+/** The memory that the runs of many connections share. It is never used again, hence whoever gets some may keep it */
+export interface Slab {
+  bytes: Uint8Array
+  used: number
+}
+
+/** A run can go on only as long as no other one begins in the same memory */
+export function newSlab (): Slab {
+  return { bytes: new Uint8Array(0), used: 0 }
+}
 
 /**
- * Copies of buffers that lie behind each other, so that they leave as one. The
- * memory is never used again, hence whoever gets it may keep it.
+ * Copies of buffers that lie behind each other, so that they leave as one
  */
 export class CopyRun {
+  readonly #slab: Slab
   readonly #memory: Uint8Array
   readonly #start: number
   #end: number
 
-  /** @param bytes - less than 64 KiB */
-  constructor (bytes: Uint8Array) {
-    if (slab.byteLength - slabUsed < Math.max(bytes.byteLength, SMALLEST_ROOM)) {
-      slab = new Uint8Array(SLAB_BYTES)
-      slabUsed = 0
+  /** Begins with `bytes`, which are less than 64 KiB */
+  constructor (slab: Slab, bytes: Uint8Array) {
+    if (slab.bytes.byteLength - slab.used < Math.max(bytes.byteLength, SMALLEST_ROOM)) {
+      slab.bytes = new Uint8Array(SLAB_BYTES)
+      slab.used = 0
     }
 
-    this.#memory = slab
-    this.#start = this.#end = slabUsed
+    this.#slab = slab
+    this.#memory = slab.bytes
+    this.#start = this.#end = slab.used
     this.#append(bytes)
   }
 
   /** @returns whether there was room right behind what is there */
   append (bytes: Uint8Array): boolean {
-    if (this.#memory !== slab || this.#end !== slabUsed || slab.byteLength - slabUsed < bytes.byteLength) {
+    const slab = this.#slab
+
+    if (this.#memory !== slab.bytes || this.#end !== slab.used || this.#memory.byteLength - this.#end < bytes.byteLength) {
       return false
     }
 
@@ -48,8 +59,8 @@ export class CopyRun {
   }
 
   #append (bytes: Uint8Array): void {
-    slab.set(bytes, slabUsed)
-    slabUsed += bytes.byteLength
-    this.#end = slabUsed
+    this.#memory.set(bytes, this.#end)
+    this.#end += bytes.byteLength
+    this.#slab.used = this.#end
   }
 }

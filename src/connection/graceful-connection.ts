@@ -115,7 +115,8 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   }
 
   async #flush (): Promise<void> {
-    // whoever hears of the peer's FIN may answer it
+    // whoever hears of the peer's FIN may answer it, and an encrypter may encrypt that behind it
+    await Promise.resolve()
     await Promise.resolve()
 
     while (this.#isPending()) {

@@ -1,11 +1,13 @@
 import { isUint8ArrayList } from 'uint8arraylist'
 import { FLUSH_BYTES } from '../constants.ts'
-import { CopyRun } from './copy-run.ts'
+import { CopyRun, newSlab } from './copy-run.ts'
 import type { Socket } from 'node:net'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /** What is smaller than this costs less to copy than to hand over as a buffer of its own, in bytes */
 const COPY_BYTES = 4 * 1024
+
+const slab = newSlab()
 
 export interface Backlogged {
   /** The kernel did not take at once all that it was given */
@@ -125,7 +127,8 @@ export class WritePath {
     } else if (isBacklogged) {
       // it may wait for long, and must not keep what others share
       this.#endRun()
-      this.#add(bytes.slice())
+      // `slice` of a Buffer would be no copy
+      this.#add(new Uint8Array(bytes))
     } else {
       this.#copy(bytes)
     }
@@ -144,7 +147,7 @@ export class WritePath {
   #copy (bytes: Uint8Array): void {
     if (this.#run?.append(bytes) !== true) {
       this.#endRun()
-      this.#run = new CopyRun(bytes)
+      this.#run = new CopyRun(slab, bytes)
     }
   }
 

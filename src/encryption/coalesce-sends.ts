@@ -1,22 +1,26 @@
 import { isUint8ArrayList } from 'uint8arraylist'
-import { CopyRun } from '../connection/copy-run.ts'
+import { CopyRun, newSlab } from '../connection/copy-run.ts'
 import type { AbortOptions, MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
- * The most that one Noise message holds, in bytes: 65,535 less a tag of 16.
- *
- * @see https://noiseprotocol.org/noise.html#message-format
+ * The most that is encrypted as one message, in bytes. Noise has room for four
+ * times as much, but the peer can read a message only when all of it is there:
+ * what comes first must not wait long for what comes last. TLS records are as
+ * long.
  */
-const MESSAGE_BYTES = 65_519
+const MESSAGE_BYTES = 16 * 1024
 
 /** What is not smaller than this costs less to encrypt as it is than to copy first, in bytes */
-const COPY_BYTES = 16 * 1024
+const COPY_BYTES = 4 * 1024
+
+/** What is not encrypted yet does not share memory with what is on its way to the socket */
+const slab = newSlab()
 
 /**
- * Makes an encrypted stream encrypt what is sent in one go as one message. Each
- * message costs a cipher, a tag, some lists and as much again at the other end:
- * for the 1 KiB frames of a muxer that is more than all the rest.
+ * Makes a stream that Noise has encrypted encrypt what is sent in one go as one
+ * message. Each message costs a cipher, a tag, some lists and as much again at
+ * the other end: for the small frames of a muxer that is more than all the rest.
  *
  * Some leaves at once, as a message of its own:
  *
@@ -27,25 +31,37 @@ const COPY_BYTES = 16 * 1024
  * - what the stream does not encrypt now anyway, since it waits for 'drain'
  *
  * The rest is copied, since a caller may reuse its buffer as soon as `send`
- * returns, and leaves before anything that awaits something after `send`: a
- * muxer sends its last words and then awaits, and libp2p closes the connection
- * below.
+ * returns, and leaves before the connection below is closed, and before anything
+ * that is awaited after `send`. The connection `below` is the one that the
+ * encrypter was given.
  */
-export function coalesceSends (stream: MessageStream): void {
+export function coalesceSends (stream: MessageStream, below: MessageStream): void {
+  // decorated twice
+  if (Object.hasOwn(stream, 'send')) {
+    return
+  }
+
   const send = stream.send.bind(stream)
-  const close = stream.close.bind(stream)
   const dispatchEvent = stream.dispatchEvent.bind(stream)
+  const closeBelow = below.close.bind(below)
   let run: CopyRun | undefined
   let isHeard = false
   let isReply = false
   let isClosing = false
 
-  const flush = (): void => {
+  /** @returns what waited, for whoever sends it */
+  const take = (): Uint8Array | undefined => {
     const bytes = run?.bytes
     run = undefined
 
+    return bytes
+  }
+
+  const flush = (): void => {
+    const bytes = take()
+
     // what was sent before an abort or a reset is lost, as it always is
-    if (bytes == null || stream.status !== 'open') {
+    if (bytes == null || stream.status === 'aborted' || stream.status === 'reset' || stream.status === 'closed') {
       return
     }
 
@@ -57,24 +73,29 @@ export function coalesceSends (stream: MessageStream): void {
     }
   }
 
-  const copy = (bytes: Uint8Array): void => {
+  /** @returns what there is no room behind any more: it is to be sent first */
+  const copy = (bytes: Uint8Array): Uint8Array | undefined => {
     if (run != null && run.byteLength + bytes.byteLength <= MESSAGE_BYTES && run.append(bytes)) {
       return
     }
 
-    flush()
-    run = new CopyRun(bytes)
+    const full = take()
+    run = new CopyRun(slab, bytes)
     queueMicrotask(flush)
+
+    return full
   }
 
-  // a listener would do, but messages wait for the first one
-  stream.dispatchEvent = (event: Event) => {
-    if (event.type === 'message') {
-      isHeard = true
-      isReply = true
+  /** Sending may make others send, so nothing is sent before all is copied */
+  const copyAll = (list: Uint8ArrayList): Uint8Array | undefined => {
+    let full: Uint8Array | undefined
+
+    // after the first that begins a new run there is room for the others
+    for (const bytes of list) {
+      full = copy(bytes) ?? full
     }
 
-    return dispatchEvent(event)
+    return full
   }
 
   stream.send = (data: Uint8Array | Uint8ArrayList): boolean => {
@@ -92,22 +113,26 @@ export function coalesceSends (stream: MessageStream): void {
       return send(data)
     }
 
-    if (isUint8ArrayList(data)) {
-      for (const bytes of data) {
-        copy(bytes)
-      }
-    } else {
-      copy(data)
-    }
+    const full = isUint8ArrayList(data) ? copyAll(data) : copy(data)
 
-    // copying may have made a message full
-    return !stream.writableNeedsDrain
+    return full == null || send(full)
   }
 
-  stream.close = async (options?: AbortOptions) => {
+  // a listener would do, but messages wait for the first one
+  stream.dispatchEvent = (event: Event) => {
+    if (event.type === 'message') {
+      isHeard = true
+      isReply = true
+    }
+
+    return dispatchEvent(event)
+  }
+
+  // the stream closes by closing the connection below
+  below.close = async (options?: AbortOptions) => {
     flush()
     isClosing = true
 
-    return close(options)
+    return closeBelow(options)
   }
 }

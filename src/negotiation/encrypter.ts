@@ -5,6 +5,8 @@ import { Proposal, isFilterable } from './proposal.ts'
 import type { ProposalOutcome } from './proposal.ts'
 import type { ComponentLogger, ConnectionEncrypter, CounterGroup, Logger, MessageStream, Metrics, SecureConnectionOptions, SecuredConnection, StreamMuxerFactory, Upgrader, UpgraderOptions } from '@libp2p/interface'
 
+const NOISE = '/noise'
+
 export interface OptimisticEncrypterComponents {
   upgrader: Pick<Upgrader, 'getStreamMuxers'>
   logger: ComponentLogger
@@ -14,8 +16,8 @@ export interface OptimisticEncrypterComponents {
 /**
  * Saves the round trip in which the two ends of a secured connection agree on a
  * muxer, with peers whose handshake does not settle that: proposes the only
- * muxer there is and lets it begin at once. And encrypts what is sent in one go
- * as one message.
+ * muxer there is and lets it begin at once. And makes Noise encrypt what is sent
+ * in one go as one message.
  */
 export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEncrypter<Extensions> {
   readonly protocol: string
@@ -44,11 +46,11 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
   ]
 
   async secureInbound (connection: MessageStream, options?: SecureConnectionOptions): Promise<SecuredConnection<Extensions>> {
-    return this.#coalescing(await this.#encrypter.secureInbound(connection, options))
+    return this.#coalescing(connection, await this.#encrypter.secureInbound(connection, options))
   }
 
   async secureOutbound (connection: MessageStream, options?: SecureConnectionOptions): Promise<SecuredConnection<Extensions>> {
-    const secured = this.#coalescing(await this.#encrypter.secureOutbound(connection, options))
+    const secured = this.#coalescing(connection, await this.#encrypter.secureOutbound(connection, options))
     const muxer = this.#muxerToPresume(secured, options)
 
     if (muxer == null || !isFilterable(secured.connection)) {
@@ -66,10 +68,10 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
     return { ...secured, streamMuxer: muxer }
   }
 
-  #coalescing (secured: SecuredConnection<Extensions>): SecuredConnection<Extensions> {
-    // where nothing is encrypted the connection below coalesces
-    if (this.protocol !== PLAINTEXT) {
-      coalesceSends(secured.connection)
+  /** Others than Noise may keep what they are given, and may encrypt in larger pieces themselves */
+  #coalescing (connection: MessageStream, secured: SecuredConnection<Extensions>): SecuredConnection<Extensions> {
+    if (this.protocol === NOISE) {
+      coalesceSends(secured.connection, connection)
     }
 
     return secured

@@ -13,8 +13,8 @@ import type { ConnectionEncrypter, StreamMuxerFactory } from '@libp2p/interface'
  * `negotiateFully: false`, or for a protocol that the peer is known to speak
  * - a connection encrypter saves a round trip on every dial to a peer that does
  * not name its muxers in the security handshake, if one muxer is configured. It
- * also encrypts what is sent in one go as one message, in both directions and
- * with any peer: small messages then cost a third
+ * also makes Noise encrypt what is sent in one go as one message, in both
+ * directions and with any peer: small messages then cost two fifths
  *
  * @example
  *

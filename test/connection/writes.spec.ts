@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { payload, tally } from '../fixtures/bytes.ts'
+import { KiB, payload, tally, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer, readAll } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -88,6 +88,38 @@ describe('what send() was given', () => {
 
     await conn.close()
     expect(await received).to.deep.equal(tally(sent))
+  })
+
+  it('arrives as it was also where the socket is full already', async () => {
+    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    const sent: Uint8Array[] = []
+
+    const isFull = (): boolean => conn.writableNeedsDrain
+
+    // once the kernel is full, some of both wait for the socket before the connection pushes back
+    while (!isFull()) {
+      const data = payload(16 * KiB)
+      sent.push(data)
+      conn.send(data)
+      await turns(1)
+
+      if (isFull()) {
+        // from here on the base class keeps what it is given
+        break
+      }
+
+      const scratch = Buffer.from(payload(100))
+      sent.push(Uint8Array.from(scratch))
+      conn.send(scratch)
+      scratch.fill(0)
+      await turns(1)
+    }
+
+    const received = readAll(socket)
+    await conn.close()
+    expect(await received).to.deep.equal(tally(Buffer.concat(sent)))
   })
 
   it('arrives in order, whatever the sizes', async () => {
