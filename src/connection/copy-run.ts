@@ -1,4 +1,4 @@
-/** How much memory is taken at a time for copies of small messages, in bytes */
+/** How much memory is taken at a time for copies, in bytes, unless one needs more */
 const SLAB_BYTES = 64 * 1024
 
 /** A run does not begin where there is less memory left than this, in bytes */
@@ -24,10 +24,9 @@ export class CopyRun {
   readonly #start: number
   #end: number
 
-  /** Begins with `bytes`, which are less than 64 KiB */
   constructor (slab: Slab, bytes: Uint8Array) {
     if (slab.bytes.byteLength - slab.used < Math.max(bytes.byteLength, SMALLEST_ROOM)) {
-      slab.bytes = new Uint8Array(SLAB_BYTES)
+      slab.bytes = new Uint8Array(Math.max(bytes.byteLength, SLAB_BYTES))
       slab.used = 0
     }
 

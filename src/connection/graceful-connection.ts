@@ -115,8 +115,7 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   }
 
   async #flush (): Promise<void> {
-    // whoever hears of the peer's FIN may answer it, and an encrypter may encrypt that behind it
-    await Promise.resolve()
+    // whoever hears of the peer's FIN may answer it
     await Promise.resolve()
 
     while (this.#isPending()) {

@@ -14,6 +14,14 @@ const MESSAGE_BYTES = 16 * 1024
 /** What is not smaller than this costs less to encrypt as it is than to copy first, in bytes */
 const COPY_BYTES = 4 * 1024
 
+/**
+ * - `silent`: the peer was not heard yet
+ * - `heard`: it was, and nothing was sent since
+ * - `gathering`: what is sent next can wait
+ * - `closing`: one of the two ends has begun to
+ */
+type State = 'silent' | 'heard' | 'gathering' | 'closing'
+
 /** What is not encrypted yet does not share memory with what is on its way to the socket */
 const slab = newSlab()
 
@@ -29,6 +37,7 @@ const slab = newSlab()
  * wakes up while the rest is still being encrypted
  * - large buffers, without a copy
  * - what the stream does not encrypt now anyway, since it waits for 'drain'
+ * - what is sent after the peer has closed its end: ours closes soon
  *
  * The rest is copied, since a caller may reuse its buffer as soon as `send`
  * returns, and leaves before the connection below is closed, and before anything
@@ -45,9 +54,7 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
   const dispatchEvent = stream.dispatchEvent.bind(stream)
   const closeBelow = below.close.bind(below)
   let run: CopyRun | undefined
-  let isHeard = false
-  let isReply = false
-  let isClosing = false
+  let state: State = 'silent'
 
   /** @returns what waited, for whoever sends it */
   const take = (): Uint8Array | undefined => {
@@ -99,15 +106,13 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
   }
 
   stream.send = (data: Uint8Array | Uint8ArrayList): boolean => {
-    const canWait = isHeard &&
-      !isReply &&
-      !isClosing &&
+    const canWait = state === 'gathering' &&
       !stream.writableNeedsDrain &&
       stream.status === 'open' &&
       data.byteLength < COPY_BYTES
 
     if (!canWait) {
-      isReply = false
+      state = state === 'heard' ? 'gathering' : state
       flush()
 
       return send(data)
@@ -120,9 +125,10 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
 
   // a listener would do, but messages wait for the first one
   stream.dispatchEvent = (event: Event) => {
-    if (event.type === 'message') {
-      isHeard = true
-      isReply = true
+    if (event.type === 'remoteCloseWrite') {
+      state = 'closing'
+    } else if (event.type === 'message' && state !== 'closing') {
+      state = 'heard'
     }
 
     return dispatchEvent(event)
@@ -131,7 +137,7 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
   // the stream closes by closing the connection below
   below.close = async (options?: AbortOptions) => {
     flush()
-    isClosing = true
+    state = 'closing'
 
     return closeBelow(options)
   }

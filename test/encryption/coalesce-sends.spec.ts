@@ -9,7 +9,8 @@ import { KiB, MiB, chunks, collect, payload, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { closed, until, untilStill } from '../fixtures/waiting.ts'
 import { securedPair, talk } from './fixtures/secured-pair.ts'
-import type { EncrypterFactory, SecuredPair } from './fixtures/secured-pair.ts'
+import type { SecuredPair } from './fixtures/secured-pair.ts'
+import type { EncrypterFactory } from '../negotiation/fixtures/early-muxer.ts'
 
 const MESSAGE_BYTES = 16 * KiB
 

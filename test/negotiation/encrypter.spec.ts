@@ -49,8 +49,7 @@ describe('the muxer of a peer whose handshake does not name it', () => {
         logger: components.logger,
         peerId: components.peerId,
         privateKey: components.privateKey,
-        // Noise counts too, which is not what this is about
-        metrics: { ...counts.metrics, registerCounter: () => ({ increment () {}, reset () {} }) },
+        metrics: counts.metrics,
         // libp2p makes the encrypters first
         get upgrader () { return components.upgrader }
       })],
