@@ -4,6 +4,7 @@ import { TCPStalledWriteError } from '../errors.ts'
 import { GracefulConnection } from './graceful-connection.ts'
 import { listen, owner } from './socket-listeners.ts'
 import { ifInactive } from './timers.ts'
+import { InTurn } from './turns.ts'
 import { WriteWatch } from './write-watch.ts'
 import type { GracefulConnectionInit } from './graceful-connection.ts'
 import type { SocketListeners } from './socket-listeners.ts'
@@ -36,6 +37,10 @@ export class SocketConnection extends GracefulConnection {
   readonly #metricPrefix: string
 
   #filter?: WireFilter
+
+  /** Whether something came in, and the filter is gone */
+  #isPastHandshake = false
+  #inTurn?: InTurn
 
   /** Exists since the kernel first did not take all at once */
   #writeWatch?: WriteWatch
@@ -95,6 +100,7 @@ export class SocketConnection extends GracefulConnection {
   }
 
   protected discardInput (): void {
+    this.#inTurn?.drop()
     this.socket.off('data', SocketConnection.#listeners.data)
     this.socket.resume()
   }
@@ -120,6 +126,7 @@ export class SocketConnection extends GracefulConnection {
       }
 
       this.#writeWatch?.stop()
+      this.#inTurn?.drop()
     }
 
     return super.dispatchEvent(event)
@@ -128,17 +135,37 @@ export class SocketConnection extends GracefulConnection {
   #onData (data: Uint8Array): void {
     this.writes.heard()
 
-    if (this.#filter == null) {
+    if (this.#isPastHandshake) {
       this.onData(data)
     } else {
-      this.#filtered(filter => {
-        this.onData(filter.received(data))
-      })
+      this.#inTurn ??= new InTurn(data => { this.#receive(data) })
+      this.#inTurn.add(data)
     }
 
     // nobody listens (the upgrade waits for something else): let the peer wait too
-    if (this.readBuffer.byteLength >= MAX_UNREAD_BYTES && this.status === 'open') {
+    if (this.#unread >= MAX_UNREAD_BYTES && this.status === 'open') {
       this.socket.pause()
+    }
+  }
+
+  get #unread (): number {
+    return this.readBuffer.byteLength + (this.#inTurn?.byteLength ?? 0)
+  }
+
+  #receive (data: Uint8Array): void {
+    if (this.#filter == null) {
+      this.onData(data)
+    } else {
+      this.#filtered(filter => { this.onData(filter.received(data)) })
+    }
+
+    if (this.#filter == null) {
+      this.#isPastHandshake = true
+      this.#inTurn = undefined
+    }
+
+    if (this.socket.isPaused()) {
+      this.dispatchReadBuffer()
     }
   }
 
@@ -177,6 +204,7 @@ export class SocketConnection extends GracefulConnection {
   /** The peer sent FIN: what was accepted still goes out, then we close too */
   #onEnd (): void {
     this.log('tcp end %a', this.remoteAddr)
+    this.#inTurn?.flush()
 
     if (this.status !== 'open' || !this.#filtered(filter => { filter.ended() })) {
       return
@@ -194,6 +222,7 @@ export class SocketConnection extends GracefulConnection {
   #onError (err: NodeJS.ErrnoException): void {
     this.log('tcp error %a - %e', this.remoteAddr, err)
     this.#socketError = err
+    this.#inTurn?.flush()
 
     if (this.status !== 'open' && this.status !== 'closing') {
       return

@@ -1,0 +1,233 @@
+import { StreamResetError } from '@libp2p/interface'
+import { expect } from 'aegir/chai'
+import { KiB, MiB, collect, payload, tally } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { rawPeer } from '../fixtures/peers.ts'
+import { rawTransport } from '../fixtures/raw.ts'
+import { closed, until, untilStill } from '../fixtures/waiting.ts'
+import type { MultiaddrConnection, StreamCloseEvent } from '@libp2p/interface'
+import type { Socket } from 'node:net'
+
+/** How many connections there are at a time */
+const MANY = 30
+
+const GREETING = Buffer.from('hello')
+
+/** Keep this process busy, as a handshake does */
+function work (ms: number): void {
+  const end = performance.now() + ms
+
+  while (performance.now() < end) {
+    // that is all
+  }
+}
+
+describe('what comes first on many connections at once', function () {
+  this.timeout(20_000)
+
+  const defer = cleanUpAfterEach()
+
+  /** Dialled connections and the sockets of their peers, in the same order */
+  async function connected (): Promise<{ conns: MultiaddrConnection[], peers: Socket[] }> {
+    const { addr, next } = await rawPeer(defer)
+    const { dial } = rawTransport(defer)
+    const conns: MultiaddrConnection[] = []
+    const peers: Socket[] = []
+
+    for (let i = 0; i < MANY; i++) {
+      conns.push(await dial(addr))
+      peers.push(await next())
+    }
+
+    return { conns, peers }
+  }
+
+  /** How many messages were heard in each turn of the event loop */
+  function perTurn (conns: MultiaddrConnection[]): number[] {
+    const counts = [0]
+    let immediate: NodeJS.Immediate
+
+    const next = (): void => {
+      if (counts.at(-1) !== 0) {
+        counts.push(0)
+      }
+
+      immediate = setImmediate(next)
+    }
+
+    next()
+    defer(() => { clearImmediate(immediate) })
+    conns.forEach(conn => {
+      conn.addEventListener('message', () => { counts[counts.length - 1]++ })
+    })
+
+    return counts
+  }
+
+  function heard (counts: number[]): number {
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  it('is handed on one at a time', async () => {
+    const { conns, peers } = await connected()
+    const counts = perTurn(conns)
+
+    peers.forEach(peer => { peer.write(GREETING) })
+    await until(() => heard(counts) === MANY, 'all were heard')
+
+    // one when it came, and one when the loop had looked for input
+    expect(Math.max(...counts)).to.be.at.most(2)
+  })
+
+  it('is handed on one at a time by a listener too', async () => {
+    const { addr, accepted } = await rawTransport(defer).listen()
+    const { dial } = rawTransport(defer)
+    const dialled: MultiaddrConnection[] = []
+
+    for (let i = 0; i < MANY; i++) {
+      dialled.push(await dial(addr))
+    }
+
+    await until(() => accepted.length === MANY, 'all were accepted')
+    const counts = perTurn(accepted)
+    dialled.forEach(conn => { conn.send(GREETING) })
+    await until(() => heard(counts) === MANY, 'all were heard')
+
+    expect(Math.max(...counts)).to.be.at.most(2)
+  })
+
+  it('does not hold up what comes later', async () => {
+    const { conns, peers } = await connected()
+    const first = perTurn(conns)
+
+    peers.forEach(peer => { peer.write(GREETING) })
+    await until(() => heard(first) === MANY, 'all were heard')
+
+    const second = perTurn(conns)
+    peers.forEach(peer => { peer.write(GREETING) })
+    await until(() => heard(second) === MANY, 'all were heard')
+
+    expect(Math.max(...second)).to.be.greaterThan(2)
+  })
+
+  it('stays in order with what follows', async () => {
+    const { conns, peers } = await connected()
+    const data = payload(64 * KiB)
+    const received = conns.map(conn => {
+      conn.addEventListener('message', () => { work(1) })
+
+      return collect(conn)
+    })
+
+    for (let at = 0; at < data.byteLength; at += KiB) {
+      peers.forEach(peer => { peer.write(data.subarray(at, at + KiB)) })
+      await new Promise<void>(resolve => { setImmediate(resolve) })
+    }
+
+    await until(() => received.every(({ bytes }) => bytes === data.byteLength), 'all has come')
+    received.forEach(tallier => { expect(tallier.result()).to.deep.equal(tally(data)) })
+  })
+
+  for (const [name, end] of Object.entries({
+    FIN: (peer: Socket) => peer.end(),
+    RST: (peer: Socket) => peer.resetAndDestroy()
+  })) {
+    it(`is handed on before a ${name} that is right behind it`, async () => {
+      const { conns, peers } = await connected()
+      const heardBeforeEnd: boolean[] = conns.map(() => false)
+      const ends: Array<StreamCloseEvent | undefined> = conns.map(() => undefined)
+
+      conns.forEach((conn, i) => {
+        const isOpen = (): boolean => ends[i] == null && (conn as any).remoteWriteStatus === 'writable'
+
+        conn.addEventListener('message', () => {
+          heardBeforeEnd[i] = isOpen()
+          work(1)
+        })
+        conn.addEventListener('close', event => { ends[i] = event })
+      })
+
+      peers.forEach(peer => {
+        peer.write(GREETING)
+        end(peer)
+      })
+      await until(() => ends.every(event => event != null), 'all have ended')
+
+      expect(heardBeforeEnd).to.deep.equal(conns.map(() => true))
+      ends.forEach(event => {
+        if (name === 'RST') {
+          expect(event?.error).to.be.an.instanceOf(StreamResetError)
+        } else {
+          expect(event?.error).to.equal(undefined)
+        }
+      })
+    })
+  }
+
+  it('is forgotten when the connection is closed or aborted meanwhile, and nobody else waits for it', async () => {
+    const { conns, peers } = await connected()
+    const heard = new Set<number>()
+
+    conns.forEach((conn, i) => {
+      conn.addEventListener('message', () => {
+        if (heard.size === 0) {
+          // whichever was first
+          conns[(i + 1) % MANY].abort(new Error('Not needed any more'))
+          void conns[(i + 2) % MANY].close()
+        }
+
+        heard.add(i)
+      })
+    })
+
+    peers.forEach(peer => { peer.write(GREETING) })
+    await until(() => heard.size >= MANY - 2, 'all others were heard')
+    await closed(await rawTransport(defer).dial((await rawPeer(defer, { onSocket: socket => socket.end(GREETING) })).addr))
+
+    expect(heard.size).to.equal(MANY - 2)
+  })
+
+  it('waits longer where the reader pauses meanwhile, and comes when it goes on', async () => {
+    const { conns, peers } = await connected()
+    const received = conns.map(collect)
+    const total = (): number => received.reduce((sum, { bytes }) => sum + bytes, 0)
+
+    conns.forEach(conn => {
+      conn.addEventListener('message', () => {
+        if (total() === GREETING.byteLength) {
+          conns.forEach(conn => { conn.pause() })
+        }
+      })
+    })
+
+    peers.forEach(peer => { peer.write(GREETING) })
+    expect(await untilStill(total)).to.equal(GREETING.byteLength)
+
+    conns.forEach(conn => { conn.resume() })
+    await until(() => total() === MANY * GREETING.byteLength, 'all was handed on')
+  })
+
+  it('does not grow while it waits', async () => {
+    const { conns, peers } = await connected()
+    const data = payload(16 * MiB)
+    const lengths: number[] = []
+
+    conns.forEach(conn => {
+      conn.addEventListener('message', ({ data }) => {
+        lengths.push(data.byteLength)
+        work(20)
+      }, { once: true })
+    })
+
+    // spread over the line, whichever end of it is the first
+    const isFlood = (_: unknown, i: number): boolean => i % 10 === 0
+
+    peers.forEach((peer, i) => { isFlood(peer, i) ? peer.end(data) : peer.write(GREETING) })
+
+    const received = conns.filter(isFlood).map(collect)
+    await until(() => received.every(({ bytes }) => bytes === data.byteLength), 'all has come')
+
+    expect(Math.max(...lengths)).to.be.at.most(256 * KiB)
+    received.forEach(tallier => { expect(tallier.result()).to.deep.equal(tally(data)) })
+  })
+})
