@@ -1,14 +1,17 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
+import { medians } from '../measurements.ts'
 import { scriptPath } from '../script-path.ts'
 import { median } from '../statistics.ts'
+import { onOwnCore } from '../workers/own-core.ts'
 import { startWorker } from '../workers/start-worker.ts'
 import type { DialTimes } from './dial-many.ts'
 import type { ScaleTasks } from './worker.ts'
 import type { Contender, Level } from '../contenders/contender.ts'
-import type { Measurements } from '../throughput/timed-round.ts'
+import type { Measurements } from '../measurements.ts'
 import type { Cost } from '../workers/cost.ts'
 import type { Memory } from '../workers/memory.ts'
+import type { End } from '../workers/own-core.ts'
 import type { OwnWorker } from '../workers/start-worker.ts'
 
 /**
@@ -35,7 +38,7 @@ const ENOUGH_DIALS = WARM_UP
  */
 const ASKED = 15
 
-const ENDS = ['dialler', 'listener'] as const
+const ENDS: End[] = ['dialler', 'listener']
 
 /**
  * How long to wait for both ends to agree on how many connections there are, in ms
@@ -64,10 +67,11 @@ export async function measureConnections (contender: Contender, count: number, h
 }
 
 async function withEnds (contender: Contender, measure: (ends: Ends, addresses: string[]) => Promise<Measurements>): Promise<Measurements> {
-  const start = async (end: string): Promise<OwnWorker<ScaleTasks>> => startWorker<ScaleTasks>({
+  const start = async (end: End): Promise<OwnWorker<ScaleTasks>> => startWorker<ScaleTasks>({
     script: scriptPath(import.meta.url, 'worker'),
     args: [contender.level, contender.name, end],
-    execArgv: ['--expose-gc']
+    execArgv: ['--expose-gc'],
+    under: onOwnCore(end)
   })
   const [dialler, listener] = await Promise.all([start('dialler'), start('listener')])
   const ends = { dialler, listener }
@@ -169,20 +173,11 @@ async function lieIdle (hold: number, onIdle: (milliseconds: number) => void): P
   }
 }
 
-export function medians (repetitions: Measurements[]): Measurements {
-  return repetitions[0].map(({ metric, unit }, index) => ({
-    metric,
-    unit,
-    value: median(repetitions.map(measurements => measurements[index].value))
-  }))
-}
-
 interface Opened {
   times: DialTimes
   costs: Record<End, Cost>
 }
 
-type End = typeof ENDS[number]
 type Ends = Record<End, OwnWorker<ScaleTasks>>
 
 async function each<T> (ends: Ends, use: (end: OwnWorker<ScaleTasks>) => Promise<T>): Promise<Record<End, T>> {

@@ -14,6 +14,7 @@ interface ThroughputFlags {
   rivals?: string[]
   rounds?: number
   target?: number
+  slices?: number
   seed: number
   counts: boolean
   freshProcesses: boolean
@@ -21,8 +22,8 @@ interface ThroughputFlags {
   out: string
 }
 
-const FULL = { rounds: 7, target: 1_000, warmUp: 1_000 }
-const QUICK = { rounds: 3, target: 100, warmUp: 400 }
+const FULL = { rounds: 7, slices: 5, target: 1_000, warmUp: 1_000 }
+const QUICK = { rounds: 3, slices: 1, target: 100, warmUp: 400 }
 
 export const throughputCommand = new Command('throughput')
   .description('round trips, one-way streams and pools against node:net and the official transport')
@@ -31,7 +32,8 @@ export const throughputCommand = new Command('throughput')
   .option('--levels <list>', 'only connection, or only stream', listOf(oneOf(LEVELS)))
   .option('--rivals <list>', `only these: ${CONTENDER_NAMES.join(', ')}`, listOf(oneOf(CONTENDER_NAMES)))
   .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))
-  .option('--target <ms>', `how long a round should take (default: ${FULL.target}, quick: ${QUICK.target})`, numberFrom(1))
+  .option('--target <ms>', `how long a rival should work in a round (default: ${FULL.target}, quick: ${QUICK.target})`, numberFrom(1))
+  .option('--slices <n>', `in how many parts it does so, between those of the others (default: ${FULL.slices}, quick: ${QUICK.slices})`, wholeFrom(1))
   .option('--no-counts', 'do not count allocations and write calls')
   .option('--no-fresh-processes', 'measure all rounds of a row in the same processes')
   .option('--cpu-profile <directory>', 'measure nothing, but write a CPU profile of each end of each row and rival there, and say where its time goes')

@@ -3,8 +3,8 @@ import { startPair } from './pair.ts'
 import { WriteCalls } from './write-calls.ts'
 import type { Pair } from './pair.ts'
 import type { Contender } from '../contenders/contender.ts'
+import type { Measurements } from '../measurements.ts'
 import type { Row } from './rows/row.ts'
-import type { Measurements } from './timed-round.ts'
 import type { Allocation } from '../workers/memory.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { medians } from '../measurements.ts'
 import { shuffled } from '../run/random.ts'
 import { calibrate } from './calibrate.ts'
 import { countAllocations, countWriteCalls } from './counting-round.ts'
@@ -6,10 +7,10 @@ import { timeRound } from './timed-round.ts'
 import type { Field } from './fields.ts'
 import type { Pair } from './pair.ts'
 import type { ThroughputOptions } from './run.ts'
-import type { Measurements } from './timed-round.ts'
 import type { Contender } from '../contenders/contender.ts'
+import type { Measurements } from '../measurements.ts'
 
-export interface FieldMeasurementInit extends Pick<ThroughputOptions, 'rounds' | 'target' | 'warmUp' | 'freshProcesses' | 'counts'> {
+export interface FieldMeasurementInit extends Pick<ThroughputOptions, 'rounds' | 'slices' | 'target' | 'warmUp' | 'freshProcesses' | 'counts'> {
   writeCalls: boolean
   random(): number
 
@@ -43,30 +44,47 @@ export class FieldMeasurement {
    * How often `onStep` will be called.
    */
   get steps (): number {
-    return 1 + this.#field.rivals.length * this.#init.rounds + this.#counted.length
+    return 1 + (this.#field.rivals.length + 1) * this.#init.rounds + this.#counted.length
   }
 
   /**
-   * @returns how many operations a round has
+   * @returns how many operations a slice of a round has
    */
   async calibrate (): Promise<number> {
     const { row, rivals } = this.#field
-    const { target, warmUp } = this.#init
+    const { warmUp } = this.#init
 
     this.#step('calibrating')
-    this.#operations = await calibrate(await this.#take(rivals[0]), row, target, warmUp)
+    this.#operations = await calibrate(await this.#take(rivals[0]), row, this.#sliceTarget, warmUp)
     await this.#giveBack(rivals[0])
 
     return this.#operations
   }
 
+  /**
+   * A sample of each rival. They work by turns, a slice of the round each, since
+   * the machine is faster at one moment than at the next.
+   */
   async round (round: number): Promise<void> {
     const { row, rivals } = this.#field
-    const { rounds, freshProcesses, random, onMeasured } = this.#init
+    const { rounds, slices, freshProcesses, random, onMeasured } = this.#init
+    const measured = new Map<Contender, Measurements[]>(rivals.map(contender => [contender, []]))
 
     for (const contender of shuffled(rivals, random)) {
-      this.#step(`round ${round} of ${rounds}, ${this.#operations} operations, ${contender.name}`)
-      onMeasured(contender, await timeRound(await this.#takeWarm(contender), row, this.#operations))
+      this.#step(`round ${round} of ${rounds}, warming up ${contender.name}`)
+      await this.#warmUp(contender)
+    }
+
+    this.#step(`round ${round} of ${rounds}, ${slices} times ${this.#operations} operations each`)
+
+    for (let slice = 0; slice < slices; slice++) {
+      for (const contender of shuffled(rivals, random)) {
+        measured.get(contender)?.push(await timeRound(await this.#take(contender), row, this.#operations))
+      }
+    }
+
+    for (const [contender, repetitions] of measured) {
+      onMeasured(contender, medians(repetitions))
 
       if (freshProcesses || round === rounds) {
         await this.#giveBack(contender)
@@ -100,14 +118,15 @@ export class FieldMeasurement {
     return pair
   }
 
-  async #takeWarm (contender: Contender): Promise<Pair> {
-    const { target, warmUp } = this.#init
-    const operations = Math.ceil(this.#operations * warmUp / target)
+  async #warmUp (contender: Contender): Promise<void> {
+    const operations = Math.ceil(this.#operations * this.#init.warmUp / this.#sliceTarget)
     const isNew = !this.#pairs.has(contender)
     const pair = await this.#take(contender)
     await pair.dialler.ask('run', isNew ? operations : Math.ceil(operations / 10))
+  }
 
-    return pair
+  get #sliceTarget (): number {
+    return this.#init.target / this.#init.slices
   }
 
   async #giveBack (contender: Contender): Promise<void> {

@@ -1,8 +1,10 @@
 import { scriptPath } from '../script-path.ts'
+import { onOwnCore } from '../workers/own-core.ts'
 import { startWorker } from '../workers/start-worker.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { Row } from './rows/row.ts'
 import type { ThroughputTasks } from './worker.ts'
+import type { End } from '../workers/own-core.ts'
 import type { OwnWorker } from '../workers/start-worker.ts'
 
 /**
@@ -22,19 +24,18 @@ export interface PairInit {
   execArgv?(end: End): string[]
 
   /**
-   * A command that runs an end, see `WorkerInit`.
+   * A command that runs an end, see `WorkerInit`. By default one that keeps it on
+   * a core of its own.
    */
   under?(end: End): string[]
 }
-
-export type End = 'dialler' | 'listener'
 
 export async function startPair (contender: Contender, row: Row, init: PairInit = {}): Promise<Pair> {
   const start = async (end: End): Promise<OwnWorker<ThroughputTasks>> => startWorker<ThroughputTasks>({
     script: scriptPath(import.meta.url, 'worker'),
     args: [contender.level, contender.name, row.name],
     execArgv: init.execArgv?.(end),
-    under: init.under?.(end)
+    under: (init.under ?? onOwnCore)(end)
   })
   const [dialler, listener] = await Promise.all([start('dialler'), start('listener')])
   const end = async (): Promise<void> => {

@@ -4,10 +4,10 @@ import { functionOf, placeOf, selfShares } from '../report/cpu-profile.ts'
 import { packageRoot } from '../script-path.ts'
 import { calibrate } from './calibrate.ts'
 import { startPair } from './pair.ts'
-import type { End } from './pair.ts'
 import type { Row } from './rows/row.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { CpuProfile, Stretch } from '../report/cpu-profile.ts'
+import type { End } from '../workers/own-core.ts'
 
 /**
  * Where the time of one end of a contender went, from 0 to 1

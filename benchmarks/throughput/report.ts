@@ -8,14 +8,19 @@ export interface ThroughputReport extends SeriesReport {
   benchmark: 'throughput'
 
   /**
-   * How long a round was to take, in ms.
+   * How long a rival was to work in a round, in ms.
    */
   target: number
+
+  /**
+   * In how many parts, by turns with the others.
+   */
+  slices: number
   freshProcesses: boolean
   rows: ReportedRow[]
 
   /**
-   * How many a round had, by row and level.
+   * How many a slice of a round had, by row and level.
    */
   operations: Record<string, number>
 }

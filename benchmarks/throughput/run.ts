@@ -2,6 +2,7 @@ import { environment } from '../report/environment.ts'
 import { progress } from '../run/progress.ts'
 import { seededRandom, shuffled } from '../run/random.ts'
 import { SeriesList, describeRivals } from '../series.ts'
+import { whyNoOwnCores } from '../workers/own-core.ts'
 import { withWorkers } from '../workers/start-worker.ts'
 import { FieldMeasurement } from './field-measurement.ts'
 import { fieldsOf } from './fields.ts'
@@ -23,9 +24,14 @@ export interface ThroughputOptions {
   rounds: number
 
   /**
-   * How long a round should take, in ms.
+   * How long a rival should work in a round, in ms.
    */
   target: number
+
+  /**
+   * In how many parts: between them the others work.
+   */
+  slices: number
 
   /**
    * How long new processes work before they are measured, in ms: until the code is
@@ -52,12 +58,13 @@ export interface ThroughputOptions {
 }
 
 export async function runThroughput (options: ThroughputOptions): Promise<ThroughputReport> {
-  const { command, seed, rounds, target, freshProcesses, counts, rows, contenders } = options
+  const { command, seed, rounds, target, slices, freshProcesses, counts, rows, contenders } = options
   const list = new SeriesList()
   const random = seededRandom(seed)
   const operations: Record<string, number> = {}
   const noTracing = counts ? whyNoTracing() : undefined
   const noSegments = whyNoSegments()
+  const noOwnCores = whyNoOwnCores()
   const fields = fieldsOf(rows, contenders).map(field => ({
     key: `${field.row.name} ${field.level}`,
     measurement: new FieldMeasurement(field, {
@@ -97,10 +104,12 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
     seed,
     rounds,
     target,
+    slices,
     freshProcesses,
     rows: rows.map(describeRow),
     operations,
     notes: [
+      ...(noOwnCores == null ? [] : [`The two ends were not kept on a core each: ${noOwnCores}.`]),
       ...(noTracing == null ? [] : [`Write calls were not counted: ${noTracing}.`]),
       ...(noSegments == null ? [] : [`Segments were not counted: ${noSegments}.`])
     ],

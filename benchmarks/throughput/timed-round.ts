@@ -1,11 +1,7 @@
 import { countMachineSegments, countSegments, segmentsBetween } from './segments.ts'
 import type { Pair } from './pair.ts'
+import type { Measurements } from '../measurements.ts'
 import type { Row } from './rows/row.ts'
-
-/**
- * One sample of each metric
- */
-export type Measurements = Array<{ metric: string, unit: string, value: number }>
 
 /**
  * Lets a pair that is warm do some work.

@@ -2,7 +2,7 @@ import { expect } from 'aegir/chai'
 import { contenders } from '../../../benchmarks/contenders/registry.ts'
 import { parseLimits } from '../../../benchmarks/scale/descriptors.ts'
 import { dialMany } from '../../../benchmarks/scale/dial-many.ts'
-import { medians, measureConnections } from '../../../benchmarks/scale/measure.ts'
+import { measureConnections } from '../../../benchmarks/scale/measure.ts'
 import type { Dialled, Peer } from '../../../benchmarks/contenders/contender.ts'
 
 describe('benchmarks: scale', function () {
@@ -34,12 +34,6 @@ describe('benchmarks: scale', function () {
     expect(parseLimits('Limit  Soft Limit  Hard Limit  Units\nMax open files            1024                 20000                files     \n')).to.equal(20_000)
     expect(parseLimits('Max open files            1024                 unlimited            files     \n')).to.equal(Infinity)
     expect(parseLimits('')).to.equal(Infinity)
-  })
-
-  it('takes the middle of repetitions', () => {
-    const measurements = (value: number): Array<{ metric: string, unit: string, value: number }> => [{ metric: 'cpu', unit: 'us/dial', value }]
-
-    expect(medians([5, 1, 3].map(measurements))).to.deep.equal(measurements(3))
   })
 
   for (const contender of contenders) {

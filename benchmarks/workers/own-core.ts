@@ -1,0 +1,66 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+
+/**
+ * The two processes that a benchmark connects
+ */
+export type End = 'dialler' | 'listener'
+
+/**
+ * A command that keeps an end on a core of its own. Where the scheduler may put
+ * the two on one core or on two, it sticks to what it chose for a while, and what
+ * two rivals are compared by is which of them was put where: a round trip of
+ * 100 B takes 30 us on one core and 90 on two that have to be woken up.
+ *
+ * @returns nothing where that is not possible, see `whyNoOwnCores`
+ */
+export function onOwnCore (end: End): string[] | undefined {
+  const { cores } = available ??= findCores()
+
+  return cores == null ? undefined : ['taskset', '-c', `${end === 'dialler' ? cores[0] : cores.at(-1)}`]
+}
+
+/**
+ * Why the ends cannot be kept on cores of their own, if they cannot.
+ */
+export function whyNoOwnCores (): string | undefined {
+  return (available ??= findCores()).why
+}
+
+interface Available {
+  cores?: number[]
+  why?: string
+}
+
+let available: Available | undefined
+
+function findCores (): Available {
+  if (process.platform !== 'linux') {
+    return { why: 'that is only done on Linux' }
+  }
+
+  const cores = parseCores(/^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '')
+
+  if (cores.length < 2) {
+    return { why: 'there is only one core' }
+  }
+
+  const { error, status } = spawnSync('taskset', ['-c', `${cores.at(-1)}`, 'true'], { stdio: 'ignore' })
+
+  if (error != null) {
+    return { why: 'taskset is not installed' }
+  }
+
+  return status === 0 ? { cores } : { why: 'taskset is not allowed to' }
+}
+
+/**
+ * A list as the kernel writes it, such as `0-3,8`.
+ */
+export function parseCores (list: string): number[] {
+  return list.split(',').filter(range => range !== '').flatMap(range => {
+    const [first, last = first] = range.split('-').map(Number)
+
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  })
+}
