@@ -12,7 +12,7 @@ export function scaleMarkdown (report: ScaleReport): string {
     '# Many idle connections',
     provenance(report),
     [
-      `Both ends on one machine over loopback, each in a process of its own, which stays on one core; ${rounds === 1 ? 'one round' : `medians of ${rounds} rounds`}, rivals in random order (seed ${seed}).`,
+      `Both ends on one machine over loopback, each in a process of its own, whose main thread stays on one core; ${rounds === 1 ? 'one round' : `medians of ${rounds} rounds`}, rivals in random order (seed ${seed}).`,
       'Every sample is in [scale.json](scale.json).'
     ].join(' '),
     [...LEGEND, ...report.notes].map(line => `- ${line}`).join('\n'),

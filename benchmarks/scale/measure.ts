@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { medians } from '../measurements.ts'
 import { scriptPath } from '../script-path.ts'
 import { median } from '../statistics.ts'
-import { onOwnCore } from '../workers/own-core.ts'
+import { keepOnOwnCore } from '../workers/own-core.ts'
 import { startWorker } from '../workers/start-worker.ts'
 import type { DialTimes } from './dial-many.ts'
 import type { ScaleTasks } from './worker.ts'
@@ -70,13 +70,14 @@ async function withEnds (contender: Contender, measure: (ends: Ends, addresses: 
   const start = async (end: End): Promise<OwnWorker<ScaleTasks>> => startWorker<ScaleTasks>({
     script: scriptPath(import.meta.url, 'worker'),
     args: [contender.level, contender.name, end],
-    execArgv: ['--expose-gc'],
-    under: onOwnCore(end)
+    execArgv: ['--expose-gc']
   })
   const [dialler, listener] = await Promise.all([start('dialler'), start('listener')])
   const ends = { dialler, listener }
 
   try {
+    await Promise.all(ENDS.map(async end => keepOnOwnCore(end, ends[end].pid)))
+
     return await measure(ends, await listener.ask('listen', HOSTS))
   } finally {
     await each(ends, async end => end.end())

@@ -1,5 +1,5 @@
 import { scriptPath } from '../script-path.ts'
-import { onOwnCore } from '../workers/own-core.ts'
+import { keepOnOwnCore } from '../workers/own-core.ts'
 import { startWorker } from '../workers/start-worker.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { Row } from './rows/row.ts'
@@ -24,8 +24,7 @@ export interface PairInit {
   execArgv?(end: End): string[]
 
   /**
-   * A command that runs an end, see `WorkerInit`. By default one that keeps it on
-   * a core of its own.
+   * A command that runs an end, see `WorkerInit`.
    */
   under?(end: End): string[]
 }
@@ -35,7 +34,7 @@ export async function startPair (contender: Contender, row: Row, init: PairInit 
     script: scriptPath(import.meta.url, 'worker'),
     args: [contender.level, contender.name, row.name],
     execArgv: init.execArgv?.(end),
-    under: (init.under ?? onOwnCore)(end)
+    under: init.under?.(end)
   })
   const [dialler, listener] = await Promise.all([start('dialler'), start('listener')])
   const end = async (): Promise<void> => {
@@ -43,6 +42,7 @@ export async function startPair (contender: Contender, row: Row, init: PairInit 
   }
 
   try {
+    await Promise.all([keepOnOwnCore('dialler', dialler.pid), keepOnOwnCore('listener', listener.pid)])
     const address = await listener.ask('listen')
     await dialler.ask('connect', address)
 

@@ -1,5 +1,8 @@
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
 
 /**
  * The two processes that a benchmark connects
@@ -7,17 +10,21 @@ import { readFileSync } from 'node:fs'
 export type End = 'dialler' | 'listener'
 
 /**
- * A command that keeps an end on a core of its own. Where the scheduler may put
- * the two on one core or on two, it sticks to what it chose for a while, and what
- * two rivals are compared by is which of them was put where: a round trip of
- * 100 B takes 30 us on one core and 90 on two that have to be woken up.
+ * Keeps the thread of an end that runs JavaScript on a core of its own; those
+ * that compile and collect garbage for it go where there is room, as ever. Where
+ * the scheduler may put the two ends on one core or on two, it sticks to what it
+ * chose for a while, and what two rivals are compared by is which of them was put
+ * where: a round trip of 100 B takes 30 us on one core and 90 on two that have to
+ * be woken up.
  *
- * @returns nothing where that is not possible, see `whyNoOwnCores`
+ * Does nothing where that is not possible, see `whyNoOwnCores`.
  */
-export function onOwnCore (end: End): string[] | undefined {
+export async function keepOnOwnCore (end: End, pid: number): Promise<void> {
   const { cores } = available ??= findCores()
 
-  return cores == null ? undefined : ['taskset', '-c', `${end === 'dialler' ? cores[0] : cores.at(-1)}`]
+  if (cores != null) {
+    await run('taskset', ['-p', '-c', `${end === 'dialler' ? cores[0] : cores.at(-1)}`, `${pid}`])
+  }
 }
 
 /**

@@ -38,8 +38,10 @@ export class SocketConnection extends GracefulConnection {
 
   #filter?: WireFilter
 
-  /** Whether something came in, and the filter is gone */
-  #isPastHandshake = false
+  /** Whether the reader was given something */
+  #isHeard = false
+
+  /** Exists while what is for the reader first has to wait for its turn */
   #inTurn?: InTurn
 
   /** Exists since the kernel first did not take all at once */
@@ -73,9 +75,13 @@ export class SocketConnection extends GracefulConnection {
     super.dispatchReadBuffer()
 
     // held back while nobody listened, see below
-    if (this.readBuffer.byteLength === 0 && this.readStatus !== 'paused' && this.socket.isPaused()) {
+    if (this.#unread === 0 && this.readStatus !== 'paused' && this.socket.isPaused()) {
       this.socket.resume()
     }
+  }
+
+  get #unread (): number {
+    return this.readBuffer.byteLength + (this.#inTurn?.byteLength ?? 0)
   }
 
   sendData (all: Uint8ArrayList): SendResult {
@@ -133,12 +139,14 @@ export class SocketConnection extends GracefulConnection {
   }
 
   #onData (data: Uint8Array): void {
-    this.writes.heard()
+    if (this.#filter != null && !this.#filtered(filter => { data = filter.received(data) })) {
+      return
+    }
 
-    if (this.#isPastHandshake) {
-      this.onData(data)
-    } else {
-      this.#inTurn ??= new InTurn(data => { this.#receive(data) })
+    if (this.#isHeard) {
+      this.#handOn(data)
+    } else if (data.byteLength > 0) {
+      this.#inTurn ??= new InTurn(data => { this.#handOnFirst(data) })
       this.#inTurn.add(data)
     }
 
@@ -148,22 +156,17 @@ export class SocketConnection extends GracefulConnection {
     }
   }
 
-  get #unread (): number {
-    return this.readBuffer.byteLength + (this.#inTurn?.byteLength ?? 0)
+  #handOn (data: Uint8Array): void {
+    this.writes.heard()
+    this.onData(data)
   }
 
-  #receive (data: Uint8Array): void {
-    if (this.#filter == null) {
-      this.onData(data)
-    } else {
-      this.#filtered(filter => { this.onData(filter.received(data)) })
-    }
+  #handOnFirst (data: Uint8Array): void {
+    this.#isHeard = true
+    this.#inTurn = undefined
+    this.#handOn(data)
 
-    if (this.#filter == null) {
-      this.#isPastHandshake = true
-      this.#inTurn = undefined
-    }
-
+    // held back while it waited for its turn
     if (this.socket.isPaused()) {
       this.dispatchReadBuffer()
     }
@@ -203,8 +206,12 @@ export class SocketConnection extends GracefulConnection {
 
   /** The peer sent FIN: what was accepted still goes out, then we close too */
   #onEnd (): void {
+    if (this.#inTurn != null) {
+      this.#inTurn.after(() => { this.#onEnd() })
+      return
+    }
+
     this.log('tcp end %a', this.remoteAddr)
-    this.#inTurn?.flush()
 
     if (this.status !== 'open' || !this.#filtered(filter => { filter.ended() })) {
       return

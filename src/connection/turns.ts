@@ -1,26 +1,37 @@
 import { Uint8ArrayList } from 'uint8arraylist'
 
+// whoever replaces it for a test must not stop all connections of the process
+const { setImmediate } = globalThis
+
 /** Whoever waits, first come first served */
 const waiting = new Set<InTurn>()
 
-/** Whether somebody's work was done since the event loop last looked for input */
+/** How much of a turn it may take, as a part of all else that the turn did */
+const SHARE = 1 / 4
+
+/** Whether something was handed on already in this turn, or waits */
 let isTaken = false
 
+/** When what was handed on last had been dealt with, by the clock of `performance.now()` */
+let done = 0
+
 /**
- * What comes first on a connection is a handshake, which takes milliseconds of
- * key exchange. Of many that arrive together one is taken at once and the others
- * in a turn of the event loop each, so that whatever else the process does has
- * to wait for one handshake and not for all of them.
+ * What comes first on a connection belongs to a handshake, and that takes
+ * milliseconds of key exchange. Of many that come together one is handed on at
+ * once and the others in later turns of the event loop, so that all else waits
+ * for one handshake and not for all of them: one a turn, or more of them while
+ * they take less than a quarter of what everything else in that turn took.
  */
 export class InTurn {
-  readonly #receive: (data: Uint8Array) => void
+  readonly #handOn: (data: Uint8Array) => void
   #data?: Uint8ArrayList
+  #after?: () => void
 
   /**
-   * @param receive - is given what came, in order, and all that waited at once
+   * @param handOn - is given what came, in order, and all that waited at once
    */
-  constructor (receive: (data: Uint8Array) => void) {
-    this.#receive = receive
+  constructor (handOn: (data: Uint8Array) => void) {
+    this.#handOn = handOn
   }
 
   /** How much waits, in bytes */
@@ -37,35 +48,68 @@ export class InTurn {
     } else {
       isTaken = true
       setImmediate(nextTurn)
-      this.#receive(data)
+      this.#handOn(data)
+      whenDone(() => {})
     }
   }
 
-  /** Do not wait any longer, for instance because nothing will follow */
+  /** Do this when what waits was handed on and has been dealt with */
+  after (callback: () => void): void {
+    this.#after = callback
+  }
+
+  /** Do not wait any longer */
   flush (): void {
     const data = this.#data
+    const after = this.#after
 
     if (data != null) {
       this.drop()
-      this.#receive(data.subarray())
+      this.#handOn(data.subarray())
+    }
+
+    if (after != null) {
+      setImmediate(after)
     }
   }
 
   /** Forget what waits */
   drop (): void {
     this.#data = undefined
+    this.#after = undefined
     waiting.delete(this)
   }
 }
 
 function nextTurn (): void {
-  const [next] = waiting
-
-  if (next == null) {
+  if (waiting.size === 0) {
     isTaken = false
     return
   }
 
+  const now = performance.now()
+
   setImmediate(nextTurn)
-  next.flush()
+  handOnUntil(now + SHARE * (now - done))
+}
+
+function handOnUntil (deadline: number): void {
+  const [next] = waiting
+
+  next?.flush()
+  whenDone(() => {
+    if (waiting.size > 0 && done < deadline) {
+      handOnUntil(deadline)
+    }
+  })
+}
+
+/** When all is done that was set off in this turn, by promises too */
+function whenDone (callback: () => void): void {
+  queueMicrotask(() => {
+    process.nextTick(() => {
+      done = performance.now()
+      callback()
+    })
+  })
 }
