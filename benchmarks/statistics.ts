@@ -37,6 +37,18 @@ export function median (samples: number[]): number {
 }
 
 /**
+ * The standard error of the median of samples, as a part of their average: that of
+ * the average, times what a median of normally distributed samples has more of it.
+ * Infinite of less than two samples.
+ */
+export function errorOfMedian (samples: number[]): number {
+  const mean = average(samples)
+  const variance = samples.reduce((sum, sample) => sum + (sample - mean) ** 2, 0) / (samples.length - 1)
+
+  return samples.length < 2 ? Infinity : Math.sqrt(Math.PI / 2 * variance / samples.length) / mean
+}
+
+/**
  * Interpolates between the two samples that lie around the percentile. NaN of no
  * samples.
  *

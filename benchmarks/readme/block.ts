@@ -4,6 +4,7 @@ import { markdownTable, provenance } from '../report/markdown.ts'
 import { ms } from '../report/numbers.ts'
 import { LEGEND as SCALE_LEGEND, levelsOf as scaleLevels, quantityTable } from '../scale/tables.ts'
 import { levelsOf as throughputLevels } from '../throughput/comparisons.ts'
+import { describeRounds } from '../throughput/report.ts'
 import { ratioTable } from '../throughput/tables.ts'
 import { quotedLink, quotedNagleLink } from './quoted.ts'
 import type { ConnectReport } from '../connect/report.ts'
@@ -88,7 +89,7 @@ function nagleSection (report: NagleReport): string[] {
 function throughputSection (report: ThroughputReport): string[] {
   return [
     '### Throughput',
-    `Time per operation over loopback, as a multiple (below 1 is faster): medians of ${report.rounds} rounds with their 10th to 90th percentile. ${NOISE} The rows and the ratios of tcp-conn are those of a published report on that Go package.`,
+    `Time per operation over loopback, as a multiple (below 1 is faster): medians of ${describeRounds(report)} with their 10th to 90th percentile. ${NOISE} The rows and the ratios of tcp-conn are those of a published report on that Go package.`,
     ...throughputLevels(report).flatMap(level => [
       level === 'connection' ? 'A connection alone, against raw `net`:' : 'A stream through Noise and yamux, against the official transport:',
       markdownTable(ratioTable(report, level)),

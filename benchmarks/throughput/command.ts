@@ -13,6 +13,8 @@ interface ThroughputFlags {
   levels?: Level[]
   rivals?: string[]
   rounds?: number
+  mostRounds?: number
+  precision: number
   target?: number
   slices?: number
   seed: number
@@ -22,7 +24,7 @@ interface ThroughputFlags {
   out: string
 }
 
-const FULL = { rounds: 7, slices: 5, target: 1_000, warmUp: 1_000 }
+const FULL = { rounds: 7, mostRounds: 14, slices: 5, target: 1_000, warmUp: 1_000 }
 const QUICK = { rounds: 3, slices: 1, target: 100, warmUp: 400 }
 
 export const throughputCommand = new Command('throughput')
@@ -32,6 +34,8 @@ export const throughputCommand = new Command('throughput')
   .option('--levels <list>', 'only connection, or only stream', listOf(oneOf(LEVELS)))
   .option('--rivals <list>', `only these: ${CONTENDER_NAMES.join(', ')}`, listOf(oneOf(CONTENDER_NAMES)))
   .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))
+  .option('--most-rounds <n>', `how often at most, while a ratio is not precise (default: ${FULL.mostRounds}; with --quick, --rounds or --no-fresh-processes no more than that)`, wholeFrom(1))
+  .option('--precision <share>', 'which standard error of a ratio, as a part of it, is precise', numberFrom(0), 0.035)
   .option('--target <ms>', `how long a rival should work in a round (default: ${FULL.target}, quick: ${QUICK.target})`, numberFrom(1))
   .option('--slices <n>', `in how many parts it does so, between those of the others (default: ${FULL.slices}, quick: ${QUICK.slices})`, wholeFrom(1))
   .option('--no-counts', 'do not count allocations and write calls')
@@ -40,9 +44,15 @@ export const throughputCommand = new Command('throughput')
   .addOption(seedOption())
   .addOption(outOption())
   .action(async ({ quick = false, out, cpuProfile, ...flags }: ThroughputFlags, command: Command) => {
+    const preset = quick ? QUICK : FULL
+    const freshProcesses = flags.freshProcesses && !quick
+    const rounds = flags.rounds ?? preset.rounds
     const chosen = {
-      ...quick ? QUICK : FULL,
+      ...preset,
       ...flags,
+      rounds,
+      freshProcesses,
+      mostRounds: freshProcesses ? Math.max(rounds, flags.mostRounds ?? (flags.rounds == null ? FULL.mostRounds : rounds)) : rounds,
       rows: flags.rows?.map(rowNamed) ?? rows.filter(({ extra }) => extra !== true),
       contenders: selectContenders(flags)
     }
@@ -64,7 +74,6 @@ export const throughputCommand = new Command('throughput')
     const report = await runThroughput({
       ...chosen,
       command: commandText(command),
-      freshProcesses: flags.freshProcesses && !quick,
       counts: flags.counts && !quick
     })
     const files = await writeResults(throughputResults(report), out)

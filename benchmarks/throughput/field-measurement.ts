@@ -10,7 +10,7 @@ import type { ThroughputOptions } from './run.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { Measurements } from '../measurements.ts'
 
-export interface FieldMeasurementInit extends Pick<ThroughputOptions, 'rounds' | 'slices' | 'target' | 'warmUp' | 'freshProcesses' | 'counts'> {
+export interface FieldMeasurementInit extends Pick<ThroughputOptions, 'rounds' | 'mostRounds' | 'slices' | 'target' | 'warmUp' | 'freshProcesses' | 'counts'> {
   writeCalls: boolean
   random(): number
 
@@ -41,10 +41,10 @@ export class FieldMeasurement {
   }
 
   /**
-   * How often `onStep` will be called.
+   * How often `onStep` will be called, at most.
    */
   get steps (): number {
-    return 1 + (this.#field.rivals.length + 1) * this.#init.rounds + this.#counted.length
+    return 1 + (this.#field.rivals.length + 1) * this.#init.mostRounds + this.#counted.length
   }
 
   /**
@@ -71,11 +71,11 @@ export class FieldMeasurement {
     const measured = new Map<Contender, Measurements[]>(rivals.map(contender => [contender, []]))
 
     for (const contender of shuffled(rivals, random)) {
-      this.#step(`round ${round} of ${rounds}, warming up ${contender.name}`)
+      this.#step(`round ${round}, warming up ${contender.name}`)
       await this.#warmUp(contender)
     }
 
-    this.#step(`round ${round} of ${rounds}, ${slices} times ${this.#operations} operations each`)
+    this.#step(`round ${round}, ${slices} times ${this.#operations} operations each`)
 
     for (let slice = 0; slice < slices; slice++) {
       for (const contender of shuffled(rivals, random)) {

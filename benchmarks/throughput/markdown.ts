@@ -1,5 +1,6 @@
 import { markdownTable, provenance, versionsList } from '../report/markdown.ts'
 import { levelsOf } from './comparisons.ts'
+import { describeRounds } from './report.ts'
 import { LEGEND, detailTable, footnotes, ratioTable } from './tables.ts'
 import type { ReportedRow, ThroughputReport } from './report.ts'
 
@@ -7,13 +8,13 @@ import type { ReportedRow, ThroughputReport } from './report.ts'
  * The report as a page beside its charts and its JSON.
  */
 export function throughputMarkdown (report: ThroughputReport): string {
-  const { rounds, slices, target, seed, freshProcesses } = report
+  const { rounds, mostRounds, precision, slices, target, seed, freshProcesses } = report
 
   return [
     '# Throughput',
     provenance(report),
     [
-      `Both ends on one machine over loopback, each in a process of its own, whose main thread stays on one core; ${rounds} rounds of about ${target} ms for each rival${slices === 1 ? '' : `, in ${slices} slices that take turns with those of the others`}, ${freshProcesses ? 'new processes for every round' : 'all in the same processes'}, ${freshProcesses ? 'rows and rivals' : 'rivals'} in random order (seed ${seed}).`,
+      `Both ends on one machine over loopback, each in a process of its own, whose main thread stays on one core; ${describeRounds(report)}${mostRounds > rounds ? ` (more than ${rounds} while the standard error of a ratio is above ${precision * 100} %)` : ''} of about ${target} ms for each rival${slices === 1 ? '' : `, in ${slices} slices that take turns with those of the others`}, ${freshProcesses ? 'new processes for every round' : 'all in the same processes'}, ${freshProcesses ? 'rows and rivals' : 'rivals'} in random order (seed ${seed}).`,
       'Every sample is in [throughput.json](throughput.json).'
     ].join(' '),
     list([...LEGEND, ...report.notes]),

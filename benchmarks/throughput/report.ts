@@ -8,6 +8,13 @@ export interface ThroughputReport extends SeriesReport {
   benchmark: 'throughput'
 
   /**
+   * There were more rounds, up to so many, while the standard error of a ratio was
+   * above `precision`.
+   */
+  mostRounds: number
+  precision: number
+
+  /**
    * How long a rival was to work in a round, in ms.
    */
   target: number
@@ -23,6 +30,13 @@ export interface ThroughputReport extends SeriesReport {
    * How many a slice of a round had, by row and level.
    */
   operations: Record<string, number>
+}
+
+/**
+ * As tables name it.
+ */
+export function describeRounds ({ rounds, mostRounds }: ThroughputReport): string {
+  return mostRounds > rounds ? `${rounds} to ${mostRounds} rounds` : `${rounds} rounds`
 }
 
 /**

@@ -6,6 +6,7 @@ import { whyNoOwnCores } from '../workers/own-core.ts'
 import { withWorkers } from '../workers/start-worker.ts'
 import { FieldMeasurement } from './field-measurement.ts'
 import { fieldsOf } from './fields.ts'
+import { isPrecise } from './precision.ts'
 import { describeRow } from './report.ts'
 import { whyNoSegments } from './segments.ts'
 import { whyNoTracing } from './write-calls.ts'
@@ -22,6 +23,13 @@ export interface ThroughputOptions {
   contenders: Contender[]
 
   rounds: number
+
+  /**
+   * There are more rounds, up to so many, as long as the standard error of a ratio
+   * is above `precision`, as a part of it.
+   */
+  mostRounds: number
+  precision: number
 
   /**
    * How long a rival should work in a round, in ms.
@@ -58,7 +66,7 @@ export interface ThroughputOptions {
 }
 
 export async function runThroughput (options: ThroughputOptions): Promise<ThroughputReport> {
-  const { command, seed, rounds, target, slices, freshProcesses, counts, rows, contenders } = options
+  const { command, seed, rounds, mostRounds, precision, target, slices, freshProcesses, counts, rows, contenders } = options
   const list = new SeriesList()
   const random = seededRandom(seed)
   const operations: Record<string, number> = {}
@@ -66,6 +74,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
   const noSegments = whyNoSegments()
   const noOwnCores = whyNoOwnCores()
   const fields = fieldsOf(rows, contenders).map(field => ({
+    ...field,
     key: `${field.row.name} ${field.level}`,
     measurement: new FieldMeasurement(field, {
       ...options,
@@ -89,6 +98,12 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
         await measurement.round(round)
       }
 
+      for (let round = rounds + 1; round <= mostRounds; round++) {
+        for (const field of shuffled(fields, random).filter(field => !isPrecise(field, list.series, precision))) {
+          await field.measurement.round(round)
+        }
+      }
+
       for (const { measurement } of fields) {
         await measurement.count()
       }
@@ -103,6 +118,8 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
     rivals: describeRivals(contenders),
     seed,
     rounds,
+    mostRounds,
+    precision,
     target,
     slices,
     freshProcesses,

@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { overlaps, percentile, summarise } from '../../../benchmarks/statistics.ts'
+import { errorOfMedian, overlaps, percentile, summarise } from '../../../benchmarks/statistics.ts'
 
 describe('benchmarks: statistics', () => {
   it('sums up samples in any order', () => {
@@ -30,5 +30,13 @@ describe('benchmarks: statistics', () => {
 
     expect(overlaps(slow, summarise([101, 102, 103]))).to.be.true()
     expect(overlaps(slow, summarise([103, 104, 105]))).to.be.false()
+  })
+
+  it('knows how far a median is to be trusted', () => {
+    // a standard deviation of 1, as a part of 10, by the square root of 4, and what a median has more
+    expect(errorOfMedian([9, 9, 11, 11])).to.be.closeTo(Math.sqrt(4 / 3) / 10 / 2 * 1.2533, 1e-4)
+    expect(errorOfMedian([5, 5, 5])).to.equal(0)
+    expect(errorOfMedian([5])).to.equal(Infinity)
+    expect(errorOfMedian([])).to.equal(Infinity)
   })
 })
