@@ -38,8 +38,8 @@ export class SocketConnection extends GracefulConnection {
 
   #filter?: WireFilter
 
-  /** Whether the reader was given something */
-  #isHeard = false
+  /** Whether the reader was given something that the peer sent */
+  #isHandedOn = false
 
   /** Exists while what is for the reader first has to wait for its turn */
   #inTurn?: InTurn
@@ -106,7 +106,7 @@ export class SocketConnection extends GracefulConnection {
   }
 
   protected discardInput (): void {
-    this.#inTurn?.drop()
+    this.#dropWaiting()
     this.socket.off('data', SocketConnection.#listeners.data)
     this.socket.resume()
   }
@@ -132,7 +132,7 @@ export class SocketConnection extends GracefulConnection {
       }
 
       this.#writeWatch?.stop()
-      this.#inTurn?.drop()
+      this.#dropWaiting()
     }
 
     return super.dispatchEvent(event)
@@ -143,7 +143,7 @@ export class SocketConnection extends GracefulConnection {
       return
     }
 
-    if (this.#isHeard) {
+    if (this.#isHandedOn) {
       this.#handOn(data)
     } else if (data.byteLength > 0) {
       this.#inTurn ??= new InTurn(data => { this.#handOnFirst(data) })
@@ -162,7 +162,7 @@ export class SocketConnection extends GracefulConnection {
   }
 
   #handOnFirst (data: Uint8Array): void {
-    this.#isHeard = true
+    this.#isHandedOn = true
     this.#inTurn = undefined
     this.#handOn(data)
 
@@ -170,6 +170,11 @@ export class SocketConnection extends GracefulConnection {
     if (this.socket.isPaused()) {
       this.dispatchReadBuffer()
     }
+  }
+
+  #dropWaiting (): void {
+    this.#inTurn?.drop()
+    this.#inTurn = undefined
   }
 
   /** @returns whether the connection lives on */

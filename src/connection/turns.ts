@@ -6,8 +6,11 @@ const { setImmediate } = globalThis
 /** Whoever waits, first come first served */
 const waiting = new Set<InTurn>()
 
-/** How much of a turn it may take, as a part of all else that the turn did */
+/** How long handing on may go on in a turn, as a part of the time that all else in that turn took */
 const SHARE = 1 / 4
+
+/** When the first in the line has waited for so many ms, as long as all else took; after twice that, twice as long */
+const PATIENCE = 1_000
 
 /** Whether something was handed on already in this turn, or waits */
 let isTaken = false
@@ -20,12 +23,13 @@ let done = 0
  * milliseconds of key exchange. Of many that come together one is handed on at
  * once and the others in later turns of the event loop, so that all else waits
  * for one handshake and not for all of them: one a turn, or more of them while
- * they take less than a quarter of what everything else in that turn took.
+ * they take little of what everything else in that turn took.
  */
 export class InTurn {
   readonly #handOn: (data: Uint8Array) => void
   #data?: Uint8ArrayList
   #after?: () => void
+  #since = 0
 
   /**
    * @param handOn - is given what came, in order, and all that waited at once
@@ -39,17 +43,23 @@ export class InTurn {
     return this.#data?.byteLength ?? 0
   }
 
+  /** Since when it waits, by the clock of `performance.now()` */
+  get since (): number {
+    return this.#since
+  }
+
   add (data: Uint8Array): void {
     if (this.#data != null) {
       this.#data.append(data)
     } else if (isTaken) {
       this.#data = new Uint8ArrayList(data)
+      this.#since = performance.now()
       waiting.add(this)
     } else {
       isTaken = true
       setImmediate(nextTurn)
       this.#handOn(data)
-      whenDone(() => {})
+      whenDone()
     }
   }
 
@@ -63,13 +73,14 @@ export class InTurn {
     const data = this.#data
     const after = this.#after
 
-    if (data != null) {
-      this.drop()
-      this.#handOn(data.subarray())
-    }
+    this.drop()
 
     if (after != null) {
       setImmediate(after)
+    }
+
+    if (data != null) {
+      this.#handOn(data.subarray())
     }
   }
 
@@ -82,15 +93,18 @@ export class InTurn {
 }
 
 function nextTurn (): void {
-  if (waiting.size === 0) {
+  const [next] = waiting
+
+  if (next == null) {
     isTaken = false
     return
   }
 
   const now = performance.now()
+  const share = Math.max(SHARE, (now - next.since) / PATIENCE)
 
   setImmediate(nextTurn)
-  handOnUntil(now + SHARE * (now - done))
+  handOnUntil(now + share * (now - done))
 }
 
 function handOnUntil (deadline: number): void {
@@ -104,12 +118,12 @@ function handOnUntil (deadline: number): void {
   })
 }
 
-/** When all is done that was set off in this turn, by promises too */
-function whenDone (callback: () => void): void {
+/** When all that was set off so far is done, by promises too */
+function whenDone (callback?: () => void): void {
   queueMicrotask(() => {
     process.nextTick(() => {
       done = performance.now()
-      callback()
+      callback?.()
     })
   })
 }

@@ -4,15 +4,12 @@ import { KiB, MiB, collect, payload, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
-import { closed, until, untilStill } from '../fixtures/waiting.ts'
+import { until, untilStill } from '../fixtures/waiting.ts'
 import type { MultiaddrConnection, StreamCloseEvent } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
 /** How many connections there are at a time */
 const MANY = 30
-
-/** One when it came, one when the loop had looked for input, and one if that took as long */
-const FEW = 3
 
 const GREETING = Buffer.from('hello')
 
@@ -87,7 +84,7 @@ describe('what comes first on many connections at once', function () {
     peers.forEach(peer => { peer.write(GREETING) })
     await until(() => heard(counts) === MANY, 'all were heard')
 
-    expect(Math.max(...counts)).to.be.at.most(FEW)
+    expect(counts.filter(count => count > 0)).to.have.lengthOf.at.least(MANY / 2)
   })
 
   it('is handed on one at a time by a listener too', async () => {
@@ -105,7 +102,7 @@ describe('what comes first on many connections at once', function () {
     dialled.forEach(conn => { conn.send(GREETING) })
     await until(() => heard(counts) === MANY, 'all were heard')
 
-    expect(Math.max(...counts)).to.be.at.most(FEW)
+    expect(counts.filter(count => count > 0)).to.have.lengthOf.at.least(MANY / 2)
   })
 
   it('does not hold up what comes later', async () => {
@@ -119,7 +116,7 @@ describe('what comes first on many connections at once', function () {
     peers.forEach(peer => { peer.write(GREETING) })
     await until(() => heard(second) === MANY, 'all were heard')
 
-    expect(Math.max(...second)).to.be.greaterThan(FEW)
+    expect(second.filter(count => count > 0)).to.have.lengthOf.below(MANY / 2)
   })
 
   it('stays in order with what follows', async () => {
@@ -217,30 +214,41 @@ describe('what comes first on many connections at once', function () {
     expect(counts.filter(count => count > 0)).to.have.lengthOf.at.most(MANY / 5)
   })
 
-  it('is forgotten when the connection is closed or aborted meanwhile, and nobody else waits for it', async () => {
-    const { conns, peers } = await connected()
-    const heard = new Set<number>()
+  for (const [name, say] of Object.entries({
+    'is forgotten': (peer: Socket) => peer.write(GREETING),
+    'is forgotten with the FIN behind it': (peer: Socket) => peer.end(GREETING)
+  })) {
+    it(`${name} when the connection is closed or aborted meanwhile, and nobody else waits for it`, async () => {
+      const { conns, peers } = await connected()
+      const heard = new Set<number>()
+      const ended: MultiaddrConnection[] = []
+      const closing: Array<Promise<void>> = []
 
-    conns.forEach((conn, i) => {
-      conn.addEventListener('message', () => {
-        heard.add(i)
+      conns.forEach((conn, i) => {
+        conn.addEventListener('message', () => {
+          heard.add(i)
 
-        // the first one is heard before the others have something to wait with
-        if (heard.size === 2) {
-          const [aborted, closed] = conns.filter((_, i) => !heard.has(i))
-
-          aborted.abort(new Error('Not needed any more'))
-          void closed.close()
-        }
+          // the first one is heard before the others have something to wait with
+          if (heard.size === 2) {
+            ended.push(...conns.filter((_, i) => !heard.has(i)).slice(0, 2))
+            ended[0].abort(new Error('Not needed any more'))
+            closing.push(ended[1].close())
+          }
+        })
       })
+
+      peers.forEach(peer => {
+        peer.on('end', () => { peer.end() })
+        say(peer)
+      })
+      await until(() => heard.size >= MANY - 2, 'all others were heard')
+      await Promise.all(closing)
+      await untilStill(() => heard.size)
+
+      expect(heard.size).to.equal(MANY - 2)
+      expect(ended.map(({ status }) => status)).to.deep.equal(['aborted', 'closed'])
     })
-
-    peers.forEach(peer => { peer.write(GREETING) })
-    await until(() => heard.size >= MANY - 2, 'all others were heard')
-    await closed(await rawTransport(defer).dial((await rawPeer(defer, { onSocket: socket => socket.end(GREETING) })).addr))
-
-    expect(heard.size).to.equal(MANY - 2)
-  })
+  }
 
   it('waits longer where the reader pauses meanwhile, and comes when it goes on', async () => {
     const { conns, peers } = await connected()
