@@ -31,7 +31,7 @@ const cases: Case[] = [
   { title: 'connect, while programs in other languages dial', args: connect('proxy', 'go,rust'), signal: 'SIGKILL', at: { says: /dialled \w+ over proxy/ }, needs: areBuilt },
   { title: 'nagle', args: NAGLE, signal: 'SIGINT', at: { says: /run \d+ of 50/ }, needs: canRelay && missing().length === 0 },
   { title: 'nagle', args: NAGLE, signal: 'SIGKILL', at: { says: /run \d+ of 50/ }, needs: canRelay && missing().length === 0 },
-  { title: 'throughput, while it measures', args: [...THROUGHPUT, '--target', '50', '--rounds', '500', '--no-fresh-processes'], signal: 'SIGINT', at: { says: /round (?!1 )\d+ of/ } },
+  { title: 'throughput, while it measures', args: [...THROUGHPUT, '--target', '50', '--rounds', '500', '--no-fresh-processes'], signal: 'SIGINT', at: { says: /round (?!1,)\d+,/ } },
   { title: 'throughput, while it traces', args: [...THROUGHPUT, '--target', '50', '--rounds', '1'], signal: 'SIGINT', at: { runs: /^strace .*worker/ }, needs: whyNoTracing() == null },
   { title: 'scale', args: ['scale', '--counts', '10', '--hold', '60000'], signal: 'SIGTERM', at: { runs: /scale\/worker/ } },
   { title: 'all', args: ['all', '--quick'], signal: 'SIGINT', at: { says: /starting \w+ over loopback/ } }
