@@ -18,9 +18,11 @@ export interface Backlogged {
 const NOTHING: Uint8Array[] = []
 
 /**
- * Gathers what is sent in one tick of the event loop and hands it to the
- * socket in one write, so that a tick costs one system call and, as long as it
- * fits, one segment: with TCP_NODELAY every write would be a segment of its own.
+ * Gathers what is sent in one go, before anything that is awaited goes on, and
+ * hands it to the socket in one write. So that costs one system call and, as
+ * long as it fits, one segment: with TCP_NODELAY every write would be a segment
+ * of its own. It does not wait for the end of the tick, which may be many such
+ * goes away, while the peer could be at work.
  *
  * But the first bytes after the peer was heard leave at once: somebody may be
  * waiting for them, and wakes up while the rest is still being encrypted. On an
@@ -77,7 +79,7 @@ export class WritePath {
     if (!canWait) {
       this.flush()
     } else if (isFirst) {
-      process.nextTick(flush, this)
+      queueMicrotask(() => { this.flush() })
     }
 
     return this.#socket.writableLength < this.#socket.writableHighWaterMark
@@ -157,9 +159,4 @@ export class WritePath {
       this.#run = undefined
     }
   }
-}
-
-/** One for all of them: a closure for every tick would be garbage after it */
-function flush (path: WritePath): void {
-  path.flush()
 }

@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 
 const skipped = straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'
 
-describe('fault 6: a write for what is sent in a tick', function () {
+describe('fault 6: a write for what is sent in one go', function () {
   this.timeout(60_000)
 
   const defer = cleanUpAfterEach()
@@ -49,19 +49,23 @@ describe('fault 6: a write for what is sent in a tick', function () {
     expect(await writesToSend({ sends: 1_000, parts: 4, bytes: 25, perTurn: 1 })).to.equal(1_000)
   })
 
-  it(`20 sends in one turn are one write${skipped}`, async () => {
+  it(`20 sends in one go are one write${skipped}`, async () => {
     expect(await writesToSend({ sends: 20, parts: 1, bytes: 100, perTurn: 20 })).to.equal(1)
   })
 
-  it(`20 sends of a four-part list in one turn are one write${skipped}`, async () => {
+  it(`20 sends of a four-part list in one go are one write${skipped}`, async () => {
     expect(await writesToSend({ sends: 20, parts: 4, bytes: 100, perTurn: 20 })).to.equal(1)
   })
 
-  it(`one send in the turn in which the peer was heard is one write${skipped}`, async () => {
+  it(`20 sends in four goes of one turn are four writes: none waits for what was awaited${skipped}`, async () => {
+    expect(await writesToSend({ sends: 20, parts: 1, bytes: 100, perTurn: 20, perGo: 5 })).to.equal(4)
+  })
+
+  it(`one send when the peer was heard is one write${skipped}`, async () => {
     expect(await writesToAnswer(10, { sends: 1, parts: 4, bytes: 100 })).to.deep.equal(Array(10).fill(400))
   })
 
-  it(`20 sends in the turn in which the peer was heard are two writes, the first at once${skipped}`, async () => {
+  it(`20 sends when the peer was heard are two writes, the first at once${skipped}`, async () => {
     expect(await writesToAnswer(10, { sends: 20, parts: 4, bytes: 100 })).to.deep.equal(Array(10).fill([400, 7_600]).flat())
   })
 
