@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
-import { medians } from '../measurements.ts'
+import { combined } from '../measurements.ts'
 import { scriptPath } from '../script-path.ts'
 import { median } from '../statistics.ts'
 import { keepOnOwnCore } from '../workers/own-core.ts'
@@ -99,7 +99,7 @@ async function measureCosts (ends: Ends, addresses: string[], level: Level, coun
     repetitions.push(await measureOnce(ends, addresses, count, asking))
   }
 
-  return medians(repetitions)
+  return combined(repetitions, median)
 }
 
 /**

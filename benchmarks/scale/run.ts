@@ -3,7 +3,7 @@ import { duration } from '../report/numbers.ts'
 import { progress } from '../run/progress.ts'
 import { seededRandom, shuffled } from '../run/random.ts'
 import { SeriesList, describeRivals } from '../series.ts'
-import { whyNoOwnCores } from '../workers/own-core.ts'
+import { ownCoreNotes } from '../workers/own-core.ts'
 import { withWorkers } from '../workers/start-worker.ts'
 import { whyTooMany } from './descriptors.ts'
 import { measureConnections } from './measure.ts'
@@ -42,7 +42,6 @@ export interface ScaleOptions {
 export async function runScale ({ command, counts, maxStreamLevel, contenders, rounds, hold, seed }: ScaleOptions): Promise<ScaleReport> {
   const list = new SeriesList()
   const random = seededRandom(seed)
-  const noOwnCores = whyNoOwnCores()
   const possible = counts.filter(count => whyTooMany(count) == null)
   const fields = possible.map(count => ({ count, rivals: contenders.filter(({ level }) => level === 'connection' || count <= maxStreamLevel) }))
   const shown = progress(fields.reduce((sum, { rivals }) => sum + rounds * rivals.length, 0))
@@ -76,7 +75,7 @@ export async function runScale ({ command, counts, maxStreamLevel, contenders, r
     hold,
     counts: possible,
     notes: [
-      ...(noOwnCores == null ? [] : [`The two ends were not kept on a core each: ${noOwnCores}.`]),
+      ...ownCoreNotes(),
       ...counts.filter(count => !possible.includes(count)).map(count => `${count} connections were skipped: ${whyTooMany(count)}.`)
     ],
     samples: list.series

@@ -24,7 +24,7 @@ interface ThroughputFlags {
   out: string
 }
 
-const FULL = { rounds: 7, mostRounds: 14, slices: 5, target: 1_000, warmUp: 1_000 }
+const FULL = { rounds: 5, mostRounds: 10, slices: 20, target: 4_000, warmUp: 2_000 }
 const QUICK = { rounds: 3, slices: 1, target: 100, warmUp: 400 }
 
 export const throughputCommand = new Command('throughput')
@@ -35,7 +35,7 @@ export const throughputCommand = new Command('throughput')
   .option('--rivals <list>', `only these: ${CONTENDER_NAMES.join(', ')}`, listOf(oneOf(CONTENDER_NAMES)))
   .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))
   .option('--most-rounds <n>', `how often at most, while a ratio is not precise (default: ${FULL.mostRounds}; with --quick, --rounds or --no-fresh-processes no more than that)`, wholeFrom(1))
-  .option('--precision <share>', 'which standard error of a ratio, as a part of it, is precise', numberFrom(0), 0.035)
+  .option('--precision <share>', 'which standard error of a ratio, as a part of it, is precise', numberFrom(0), 0.03)
   .option('--target <ms>', `how long a rival should work in a round (default: ${FULL.target}, quick: ${QUICK.target})`, numberFrom(1))
   .option('--slices <n>', `in how many parts it does so, between those of the others (default: ${FULL.slices}, quick: ${QUICK.slices})`, wholeFrom(1))
   .option('--no-counts', 'do not count allocations and write calls')

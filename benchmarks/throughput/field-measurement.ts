@@ -1,5 +1,6 @@
-import { medians } from '../measurements.ts'
+import { combined } from '../measurements.ts'
 import { shuffled } from '../run/random.ts'
+import { average } from '../statistics.ts'
 import { calibrate } from './calibrate.ts'
 import { countAllocations, countWriteCalls } from './counting-round.ts'
 import { startPair } from './pair.ts'
@@ -63,7 +64,9 @@ export class FieldMeasurement {
 
   /**
    * A sample of each rival. They work by turns, a slice of the round each, since
-   * the machine is faster at one moment than at the next.
+   * the machine is faster at one moment than at the next. The sample is the average
+   * of the slices, as if they had been one: what takes turns of its own, such as a
+   * collection of garbage, is in some of them only.
    */
   async round (round: number): Promise<void> {
     const { row, rivals } = this.#field
@@ -84,7 +87,7 @@ export class FieldMeasurement {
     }
 
     for (const [contender, repetitions] of measured) {
-      onMeasured(contender, medians(repetitions))
+      onMeasured(contender, combined(repetitions, average))
 
       if (freshProcesses || round === rounds) {
         await this.#giveBack(contender)

@@ -14,7 +14,7 @@ export function throughputMarkdown (report: ThroughputReport): string {
     '# Throughput',
     provenance(report),
     [
-      `Both ends on one machine over loopback, each in a process of its own, whose main thread stays on one core; ${describeRounds(report)}${mostRounds > rounds ? ` (more than ${rounds} while the standard error of a ratio is above ${precision * 100} %)` : ''} of about ${target} ms for each rival${slices === 1 ? '' : `, in ${slices} slices that take turns with those of the others`}, ${freshProcesses ? 'new processes for every round' : 'all in the same processes'}, ${freshProcesses ? 'rows and rivals' : 'rivals'} in random order (seed ${seed}).`,
+      `Both ends on one machine over loopback, each in a process of its own, whose main thread stays on one core; ${describeRounds(report)}${mostRounds > rounds ? ` (more than ${rounds} while the standard error of a ratio is above ${(precision * 100).toFixed(1)} %)` : ''} of about ${target} ms for each rival${slices === 1 ? '' : `, in ${slices} slices that take turns with those of the others`}, ${freshProcesses ? 'new processes for every round' : 'all in the same processes'}, ${freshProcesses ? 'rows and rivals' : 'rivals'} in random order (seed ${seed}).`,
       'Every sample is in [throughput.json](throughput.json).'
     ].join(' '),
     list([...LEGEND, ...report.notes]),

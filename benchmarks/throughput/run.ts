@@ -2,7 +2,7 @@ import { environment } from '../report/environment.ts'
 import { progress } from '../run/progress.ts'
 import { seededRandom, shuffled } from '../run/random.ts'
 import { SeriesList, describeRivals } from '../series.ts'
-import { whyNoOwnCores } from '../workers/own-core.ts'
+import { ownCoreNotes } from '../workers/own-core.ts'
 import { withWorkers } from '../workers/start-worker.ts'
 import { FieldMeasurement } from './field-measurement.ts'
 import { fieldsOf } from './fields.ts'
@@ -72,7 +72,6 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
   const operations: Record<string, number> = {}
   const noTracing = counts ? whyNoTracing() : undefined
   const noSegments = whyNoSegments()
-  const noOwnCores = whyNoOwnCores()
   const fields = fieldsOf(rows, contenders).map(field => ({
     ...field,
     key: `${field.row.name} ${field.level}`,
@@ -126,7 +125,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
     rows: rows.map(describeRow),
     operations,
     notes: [
-      ...(noOwnCores == null ? [] : [`The two ends were not kept on a core each: ${noOwnCores}.`]),
+      ...ownCoreNotes(),
       ...(noTracing == null ? [] : [`Write calls were not counted: ${noTracing}.`]),
       ...(noSegments == null ? [] : [`Segments were not counted: ${noSegments}.`])
     ],

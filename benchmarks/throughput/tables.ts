@@ -40,7 +40,6 @@ export function ratioTitle (of: Of, to: Of): string {
 const COLUMNS: Array<{ title: string, metric: string }> = [
   { title: 'p50', metric: 'p50' },
   { title: 'p99', metric: 'p99' },
-  { title: 'MB/s', metric: 'throughput' },
   { title: 'CPU us/op', metric: 'cpu' },
   { title: 'loop p99 ms', metric: 'loop delay p99' },
   { title: 'heap B/op', metric: 'heap allocated' },
@@ -59,6 +58,7 @@ export function detailTable (report: ThroughputReport, row: ReportedRow, level: 
       { title: 'ops/s' },
       { title: 'us/op' },
       { title: 'p10-p90' },
+      { title: 'MB/s' },
       ...COLUMNS.map(({ title }) => ({ title })),
       { title: 'x net' },
       { title: 'x official' }
@@ -70,9 +70,10 @@ export function detailTable (report: ThroughputReport, row: ReportedRow, level: 
 
       return [
         NAMES[rival],
-        short(median(samples('rate'))),
+        short(1_000_000 / time.median),
         short(time.median),
         `${short(time.p10)}-${short(time.p90)}`,
+        short(row.bytes / time.median),
         ...COLUMNS.map(({ metric }) => short(median(samples(metric)))),
         ratio(NET),
         ratio({ level, rival: 'official' })

@@ -19,13 +19,11 @@ export async function timeRound (pair: Pair, row: Row, operations: number): Prom
   const user = sum(costs.map(cost => cost.user)) / operations
   const system = sum(costs.map(cost => cost.system)) / operations
   const measurements: Measurements = [
-    { metric: 'rate', unit: 'ops/s', value: operations / milliseconds * 1_000 },
     { metric: 'time', unit: 'us/op', value: milliseconds * 1_000 / operations },
     { metric: 'p50', unit: 'us', value: latency.p50 },
     { metric: 'p90', unit: 'us', value: latency.p90 },
     { metric: 'p99', unit: 'us', value: latency.p99 },
     { metric: 'max', unit: 'us', value: latency.max },
-    { metric: 'throughput', unit: 'MB/s', value: operations * row.bytes / milliseconds / 1_000 },
     { metric: 'cpu', unit: 'us/op', value: user + system },
     { metric: 'cpu user', unit: 'us/op', value: user },
     { metric: 'cpu system', unit: 'us/op', value: system },

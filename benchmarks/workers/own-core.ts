@@ -34,6 +34,15 @@ export function whyNoOwnCores (): string | undefined {
   return (available ??= findCores()).why
 }
 
+/**
+ * What a report says of that.
+ */
+export function ownCoreNotes (): string[] {
+  const why = whyNoOwnCores()
+
+  return why == null ? [] : [`The two ends were not kept on a core each: ${why}.`]
+}
+
 interface Available {
   cores?: number[]
   why?: string
