@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { combined } from '../measurements.ts'
 import { scriptPath } from '../script-path.ts'
-import { median } from '../statistics.ts'
+import { average, median } from '../statistics.ts'
 import { keepOnOwnCore } from '../workers/own-core.ts'
 import { startWorker } from '../workers/start-worker.ts'
 import type { DialTimes } from './dial-many.ts'
@@ -28,10 +28,11 @@ const WARM_UP = { connection: 1_000, stream: 200 }
 const IDLE_WARM_UP = 100
 
 /**
- * A few dials are over before they can be measured well: they are repeated until
- * there were so many, with all closed in between.
+ * A few dials are over before they can be measured well, and a collection of garbage
+ * falls between some of them only: they are repeated until there were so many, with
+ * all closed in between, and the sample is the average.
  */
-const ENOUGH_DIALS = WARM_UP
+const ENOUGH_DIALS = { connection: 5_000, stream: 200 }
 
 /**
  * How often the ends are asked for nothing, to know what asking costs
@@ -99,7 +100,7 @@ async function measureCosts (ends: Ends, addresses: string[], level: Level, coun
     repetitions.push(await measureOnce(ends, addresses, count, asking))
   }
 
-  return combined(repetitions, median)
+  return combined(repetitions, average)
 }
 
 /**
