@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { withCleanUp } from '../../benchmarks/run/interrupt.ts'
 import type { Message } from './child.ts'
 import type { Outcome, Scenario, Suite, TransportName } from './scenario.ts'
 
@@ -7,17 +8,16 @@ import type { Outcome, Scenario, Suite, TransportName } from './scenario.ts'
 const LAST_RESORT = 5_000
 
 /**
- * Runs a scenario in a process of its own, and kills that if it hangs
+ * Runs a scenario in a process of its own, and kills that if it hangs or a signal
+ * ends the run
  */
-export async function runScenario (suite: Suite, scenario: Scenario, transport: TransportName, seed: number, runs: number, signal: AbortSignal): Promise<Outcome> {
+export async function runScenario (suite: Suite, scenario: Scenario, transport: TransportName, seed: number, runs: number): Promise<Outcome> {
   const begin = performance.now()
   const outcome: Outcome = { transport, suite: suite.name, scenario: scenario.name, runs, kept: 0, faults: 0, broken: {}, worst: {}, unhealthy: [], seconds: 0 }
   const child = fork(fileURLToPath(new URL('./child.ts', import.meta.url)), [suite.name, scenario.name, `${seed}`, `${runs}`], {
     env: { ...process.env, ...scenario.env, TRANSPORT: transport },
     execArgv: ['--expose-gc', '--no-warnings=ExperimentalWarning'],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    signal,
-    killSignal: 'SIGKILL'
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc']
   })
   let isDone = false
   let watchdog = killAfter(scenario.timeout, `hung for ${scenario.timeout} ms`)
@@ -60,10 +60,11 @@ export async function runScenario (suite: Suite, scenario: Scenario, transport: 
     }
   })
 
-  const [code, killedBy] = await new Promise<[number | null, string | null]>((resolve, reject) => {
+  const ended = new Promise<[number | null, string | null]>((resolve, reject) => {
     child.on('error', reject)
     child.on('exit', (code, signal) => { resolve([code, signal]) })
   }).finally(() => { clearTimeout(watchdog) })
+  const [code, killedBy] = await withCleanUp(async () => { child.kill('SIGKILL') }, async () => ended)
 
   if (!isDone && outcome.unhealthy.length === 0) {
     outcome.unhealthy.push(`ended with ${code ?? killedBy}`)

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events'
 import { access, constants, mkdir, writeFile } from 'node:fs/promises'
 import { Command, Option } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../../benchmarks/command-line/arguments.ts'
@@ -37,15 +36,11 @@ async function main ({ suite: names, scenario: scenarioNames, transports, scale,
   const all = await suites()
   const chosen = all.filter(({ name }) => names?.includes(name) ?? true)
   const outcomes: Outcome[] = []
-  const interrupted = new AbortController()
 
   if (out != null) {
     await prepare(out)
   }
 
-  setMaxListeners(0, interrupted.signal)
-  process.once('SIGINT', () => { interrupted.abort() })
-  process.once('SIGTERM', () => { interrupted.abort() })
   say(`seed ${seed}`)
 
   for (const suite of chosen) {
@@ -62,7 +57,7 @@ async function main ({ suite: names, scenario: scenarioNames, transports, scale,
       for (const transport of transports.filter(name => scenario.transports?.includes(name) ?? true)) {
         const factor = transport === 'official' ? officialScale ?? scale : scale
         const runs = Math.max(1, Math.round(scenario.runs * factor))
-        const outcome = await runScenario(suite, scenario, transport, seed, runs, interrupted.signal)
+        const outcome = await runScenario(suite, scenario, transport, seed, runs)
 
         outcomes.push(outcome)
         say(`${isKept(outcome) ? 'kept  ' : 'BROKEN'} ${suite.name}: ${scenario.name}, ${transport}: ${outcome.kept} of ${runs}, ${outcome.faults} faults, ${outcome.seconds.toFixed(1)} s`)
