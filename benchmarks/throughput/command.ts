@@ -24,7 +24,7 @@ interface ThroughputFlags {
   out: string
 }
 
-const FULL = { rounds: 5, mostRounds: 10, slices: 20, target: 4_000, warmUp: 2_000 }
+const FULL = { rounds: 5, mostRounds: 20, slices: 20, target: 4_000, warmUp: 2_000 }
 const QUICK = { rounds: 3, slices: 1, target: 100, warmUp: 400 }
 
 export const throughputCommand = new Command('throughput')
