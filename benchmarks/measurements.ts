@@ -1,16 +1,19 @@
+import { average } from './statistics.ts'
+
 /**
  * One sample of each metric
  */
 export type Measurements = Array<{ metric: string, unit: string, value: number }>
 
 /**
- * Of several measurements of the same metrics, what `summed` makes of each metric's
- * values: the median, say.
+ * Of several measurements of the same metrics, each metric's average, as if they had
+ * been one: what takes turns of its own, such as a collection of garbage, is in some
+ * of them only.
  */
-export function combined (repetitions: Measurements[], summed: (values: number[]) => number): Measurements {
+export function averages (repetitions: Measurements[]): Measurements {
   return repetitions[0].map(({ metric, unit }) => ({
     metric,
     unit,
-    value: summed(repetitions.flatMap(measurements => measurements.filter(one => one.metric === metric)).map(({ value }) => value))
+    value: average(repetitions.flatMap(measurements => measurements.filter(one => one.metric === metric)).map(({ value }) => value))
   }))
 }

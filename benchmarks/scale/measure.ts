@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
-import { combined } from '../measurements.ts'
+import { averages } from '../measurements.ts'
 import { scriptPath } from '../script-path.ts'
-import { average, median } from '../statistics.ts'
+import { median } from '../statistics.ts'
 import { keepOnOwnCore } from '../workers/own-core.ts'
 import { startWorker } from '../workers/start-worker.ts'
 import type { DialTimes } from './dial-many.ts'
@@ -100,7 +100,7 @@ async function measureCosts (ends: Ends, addresses: string[], level: Level, coun
     repetitions.push(await measureOnce(ends, addresses, count, asking))
   }
 
-  return combined(repetitions, average)
+  return averages(repetitions)
 }
 
 /**

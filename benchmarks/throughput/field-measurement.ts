@@ -1,6 +1,5 @@
-import { combined } from '../measurements.ts'
+import { averages } from '../measurements.ts'
 import { shuffled } from '../run/random.ts'
-import { average } from '../statistics.ts'
 import { calibrate } from './calibrate.ts'
 import { countAllocations, countWriteCalls } from './counting-round.ts'
 import { startPair } from './pair.ts'
@@ -65,8 +64,7 @@ export class FieldMeasurement {
   /**
    * A sample of each rival. They work by turns, a slice of the round each, since
    * the machine is faster at one moment than at the next. The sample is the average
-   * of the slices, as if they had been one: what takes turns of its own, such as a
-   * collection of garbage, is in some of them only.
+   * of the slices.
    */
   async round (round: number): Promise<void> {
     const { row, rivals } = this.#field
@@ -87,7 +85,7 @@ export class FieldMeasurement {
     }
 
     for (const [contender, repetitions] of measured) {
-      onMeasured(contender, combined(repetitions, average))
+      onMeasured(contender, averages(repetitions))
 
       if (freshProcesses || round === rounds) {
         await this.#giveBack(contender)
