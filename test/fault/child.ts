@@ -3,6 +3,7 @@
  * `child.ts <suite> <scenario> <seed> <runs>`. Tells its parent of every run.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { endWithParent } from '../../benchmarks/run/end-with-parent.ts'
 import { seededRandom } from '../../benchmarks/run/random.ts'
 import { suites } from './suites.ts'
 import type { Defer } from '../fixtures/cleanup.ts'
@@ -35,6 +36,10 @@ process.on('warning', warning => {
   }
 })
 
+endWithParent()
+// the channel keeps nothing alive: what waits for something that never comes has to end
+process.channel?.unref()
+
 const { defer, cleanUp } = cleanups()
 const total = Number(runs)
 const run = await scenario.prepare({ defer, runs: total, random: seededRandom(Number(seed)) })
@@ -55,8 +60,7 @@ try {
 // what nobody caught is told of after this turn
 await nextTurn()
 tell({ type: 'done' })
-// nothing may keep this process alive now: neither its parent nor this timer does
-process.channel?.unref()
+// nothing may keep this process alive now: this timer does not
 setTimeout(() => {
   unhealthy(`did not end within ${EXIT_TIMEOUT} ms: ${process.getActiveResourcesInfo().join()}`)
   process.disconnect()

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { withCleanUp } from '../../benchmarks/run/interrupt.ts'
 import type { Message } from './child.ts'
 import type { Outcome, Scenario, Suite, TransportName } from './scenario.ts'
+import type { ChildProcess } from 'node:child_process'
 
 /** When a process is killed that has done everything and lives on, in ms */
 const LAST_RESORT = 5_000
@@ -12,13 +13,26 @@ const LAST_RESORT = 5_000
  * ends the run
  */
 export async function runScenario (suite: Suite, scenario: Scenario, transport: TransportName, seed: number, runs: number): Promise<Outcome> {
-  const begin = performance.now()
-  const outcome: Outcome = { transport, suite: suite.name, scenario: scenario.name, runs, kept: 0, faults: 0, broken: {}, worst: {}, unhealthy: [], seconds: 0 }
-  const child = fork(fileURLToPath(new URL('./child.ts', import.meta.url)), [suite.name, scenario.name, `${seed}`, `${runs}`], {
+  let child: ChildProcess | undefined
+
+  return withCleanUp(async () => { child?.kill('SIGKILL') }, async () => {
+    child = startChild(suite, scenario, transport, seed, runs)
+
+    return outcomeOf(child, suite, scenario, transport, runs)
+  })
+}
+
+function startChild (suite: Suite, scenario: Scenario, transport: TransportName, seed: number, runs: number): ChildProcess {
+  return fork(fileURLToPath(new URL('./child.ts', import.meta.url)), [suite.name, scenario.name, `${seed}`, `${runs}`], {
     env: { ...process.env, ...scenario.env, TRANSPORT: transport },
     execArgv: ['--expose-gc', '--no-warnings=ExperimentalWarning'],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc']
   })
+}
+
+async function outcomeOf (child: ChildProcess, suite: Suite, scenario: Scenario, transport: TransportName, runs: number): Promise<Outcome> {
+  const begin = performance.now()
+  const outcome: Outcome = { transport, suite: suite.name, scenario: scenario.name, runs, kept: 0, faults: 0, broken: {}, worst: {}, unhealthy: [], seconds: 0 }
   let isDone = false
   let watchdog = killAfter(scenario.timeout, `hung for ${scenario.timeout} ms`)
 
@@ -60,11 +74,10 @@ export async function runScenario (suite: Suite, scenario: Scenario, transport: 
     }
   })
 
-  const ended = new Promise<[number | null, string | null]>((resolve, reject) => {
+  const [code, killedBy] = await new Promise<[number | null, string | null]>((resolve, reject) => {
     child.on('error', reject)
     child.on('exit', (code, signal) => { resolve([code, signal]) })
   }).finally(() => { clearTimeout(watchdog) })
-  const [code, killedBy] = await withCleanUp(async () => { child.kill('SIGKILL') }, async () => ended)
 
   if (!isDone && outcome.unhealthy.length === 0) {
     outcome.unhealthy.push(`ended with ${code ?? killedBy}`)

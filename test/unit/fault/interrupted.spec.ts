@@ -12,7 +12,7 @@ describe('faults: interrupted', function () {
     }
   })
 
-  for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143]] as const) {
+  for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGKILL', null]] as const) {
     it(`no process or file is left after ${signal}, and the exit code tells`, async () => {
       const left = await interrupt({
         // its children are TypeScript too
