@@ -20,6 +20,7 @@ interface ThroughputFlags {
   seed: number
   counts: boolean
   freshProcesses: boolean
+  nodeOptions: string[]
   cpuProfile?: string
   out: string
 }
@@ -40,6 +41,7 @@ export const throughputCommand = new Command('throughput')
   .option('--slices <n>', `in how many parts it does so, between those of the others (default: ${FULL.slices}, quick: ${QUICK.slices})`, wholeFrom(1))
   .option('--no-counts', 'do not count allocations and write calls')
   .option('--no-fresh-processes', 'measure all rounds of a row in the same processes')
+  .option('--node-options <list>', 'with which options the Node of both ends runs while they are measured, such as --node-options=--min-semi-space-size=16', listOf(option => option), [])
   .option('--cpu-profile <directory>', 'measure nothing, but write a CPU profile of each end of each row and rival there, and say where its time goes')
   .addOption(seedOption())
   .addOption(outOption())

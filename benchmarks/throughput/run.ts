@@ -60,13 +60,18 @@ export interface ThroughputOptions {
   freshProcesses: boolean
 
   /**
+   * Options for the Node of both ends while they are measured.
+   */
+  nodeOptions: string[]
+
+  /**
    * Also count allocations and write calls.
    */
   counts: boolean
 }
 
 export async function runThroughput (options: ThroughputOptions): Promise<ThroughputReport> {
-  const { command, seed, rounds, mostRounds, precision, target, slices, freshProcesses, counts, rows, contenders } = options
+  const { command, seed, rounds, mostRounds, precision, target, slices, freshProcesses, nodeOptions, counts, rows, contenders } = options
   const list = new SeriesList()
   const random = seededRandom(seed)
   const operations: Record<string, number> = {}
@@ -126,6 +131,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
     operations,
     notes: [
       ...ownCoreNotes(),
+      ...(nodeOptions.length === 0 ? [] : [`Node was run with ${nodeOptions.join(' ')}.`]),
       ...(noTracing == null ? [] : [`Write calls were not counted: ${noTracing}.`]),
       ...(noSegments == null ? [] : [`Segments were not counted: ${noSegments}.`])
     ],
