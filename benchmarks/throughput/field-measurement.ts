@@ -3,14 +3,14 @@ import { shuffled } from '../run/random.ts'
 import { calibrate } from './calibrate.ts'
 import { countAllocations, countWriteCalls } from './counting-round.ts'
 import { startPair } from './pair.ts'
-import { timeRound } from './timed-round.ts'
+import { loopDelays, timeRound } from './timed-round.ts'
 import type { Field } from './fields.ts'
 import type { Pair } from './pair.ts'
 import type { ThroughputOptions } from './run.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { Measurements } from '../measurements.ts'
 
-export interface FieldMeasurementInit extends Pick<ThroughputOptions, 'rounds' | 'mostRounds' | 'slices' | 'target' | 'warmUp' | 'freshProcesses' | 'counts'> {
+export interface FieldMeasurementInit extends Pick<ThroughputOptions, 'rounds' | 'mostRounds' | 'slices' | 'target' | 'warmUp' | 'freshProcesses' | 'nodeOptions' | 'counts'> {
   writeCalls: boolean
   random(): number
 
@@ -86,6 +86,7 @@ export class FieldMeasurement {
 
     for (const [contender, repetitions] of measured) {
       onMeasured(contender, averages(repetitions))
+      onMeasured(contender, await loopDelays(await this.#take(contender)))
 
       if (freshProcesses || round === rounds) {
         await this.#giveBack(contender)
@@ -113,7 +114,7 @@ export class FieldMeasurement {
   }
 
   async #take (contender: Contender): Promise<Pair> {
-    const pair = this.#pairs.get(contender) ?? await startPair(contender, this.#field.row)
+    const pair = this.#pairs.get(contender) ?? await startPair(contender, this.#field.row, { execArgv: () => this.#init.nodeOptions })
     this.#pairs.set(contender, pair)
 
     return pair

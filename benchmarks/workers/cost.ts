@@ -1,54 +1,44 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { LoopWatch } from './loop-delay.ts'
+import type { LoopDelay } from './loop-delay.ts'
 
 /**
- * What a stretch of work cost one process.
+ * What a stretch of work cost one process, in microseconds of CPU time
  */
 export interface Cost {
-  /** Microseconds of CPU time */
   user: number
   system: number
-
-  /** Milliseconds that the event loop was late */
-  loopDelay: { p50: number, p99: number, max: number }
 }
 
 /**
- * Tasks that measure what happens between them
+ * Tasks that measure what happens between `costStart` and `costEnd`
  */
 export type CostTasks = {
   costStart(): void
   costEnd(): Cost
+
+  /**
+   * Of all such stretches since this was asked last
+   */
+  loopDelay(): LoopDelay
 }
 
-const RESOLUTION = 2
-
 export function costTasks (): CostTasks {
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION })
+  const watch = new LoopWatch()
   let cpu = process.cpuUsage()
-
-  // a timer is late by what it was meant to wait too
-  const late = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - RESOLUTION)
 
   return {
     costStart (): void {
-      delay.reset()
-      delay.enable()
+      watch.start()
       cpu = process.cpuUsage()
     },
 
     costEnd (): Cost {
       const { user, system } = process.cpuUsage(cpu)
-      delay.disable()
+      watch.stop()
 
-      return {
-        user,
-        system,
-        loopDelay: {
-          p50: late(delay.percentile(50)),
-          p99: late(delay.percentile(99)),
-          max: late(delay.max)
-        }
-      }
-    }
+      return { user, system }
+    },
+
+    loopDelay: () => watch.take()
   }
 }
