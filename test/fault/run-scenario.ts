@@ -1,21 +1,28 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { withCleanUp } from '../../benchmarks/run/interrupt.ts'
+import { endChild } from '../../benchmarks/workers/end-child.ts'
 import type { Message } from './child.ts'
 import type { Outcome, Scenario, Suite, TransportName } from './scenario.ts'
 import type { ChildProcess } from 'node:child_process'
 
-/** When a process is killed that has done everything and lives on, in ms */
+/** When a process is ended that has done everything and lives on, in ms */
 const LAST_RESORT = 5_000
 
 /**
- * Runs a scenario in a process of its own, and kills that if it hangs or a signal
+ * Runs a scenario in a process of its own, and ends that if it hangs or a signal
  * ends the run
  */
 export async function runScenario (suite: Suite, scenario: Scenario, transport: TransportName, seed: number, runs: number): Promise<Outcome> {
   let child: ChildProcess | undefined
 
-  return withCleanUp(async () => { child?.kill('SIGKILL') }, async () => {
+  const end = async (): Promise<void> => {
+    if (child != null) {
+      await endChild(child)
+    }
+  }
+
+  return withCleanUp(end, async () => {
     child = startChild(suite, scenario, transport, seed, runs)
 
     return outcomeOf(child, suite, scenario, transport, runs)
@@ -39,7 +46,8 @@ async function outcomeOf (child: ChildProcess, suite: Suite, scenario: Scenario,
   function killAfter (ms: number, what: string): NodeJS.Timeout {
     return setTimeout(() => {
       outcome.unhealthy.push(what)
-      child.kill('SIGKILL')
+      // it takes its own children with it, if it still can
+      void endChild(child)
     }, ms)
   }
 

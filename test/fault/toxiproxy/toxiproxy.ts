@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import net from 'node:net'
 import { Toxiproxy } from 'toxiproxy-node-client'
+import { endWithUs } from '../../fixtures/end-with-us.ts'
 import { freePort } from '../../fixtures/free-port.ts'
 import { toxiproxyBinary } from './build.ts'
 import type { Defer } from '../../fixtures/cleanup.ts'
@@ -39,6 +40,7 @@ export async function startToxiproxy (defer: Defer, seed: number): Promise<Toxip
   // it cannot tell which port it has chosen
   const port = await freePort()
   const server = spawn(toxiproxyBinary, ['-host', '127.0.0.1', '-port', `${port}`, '-seed', `${seed}`], { stdio: 'ignore' })
+  endWithUs(server)
   const exited = once(server, 'exit')
 
   defer(async () => {

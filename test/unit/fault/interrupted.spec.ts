@@ -13,17 +13,19 @@ describe('faults: interrupted', function () {
   })
 
   for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGKILL', null]] as const) {
-    it(`no process or file is left after ${signal}, and the exit code tells`, async () => {
-      const left = await interrupt({
-        // its children are TypeScript too
-        script: path.join(packageRoot(), 'test/fault/run.ts'),
-        args: ['--suite', 'abort'],
-        signal,
-        at: { runs: /test\/fault\/child/ }
-      })
+    for (const [suite, runs, ran] of [['abort', /test\/fault\/child/, 2], ['kill', /test\/fault\/kill\/raw-remote/, 3]] as const) {
+      it(`no process or file of ${suite} is left after ${signal}, and the exit code tells`, async () => {
+        const left = await interrupt({
+          // its children are TypeScript too
+          script: path.join(packageRoot(), 'test/fault/run.ts'),
+          args: ['--suite', suite],
+          signal,
+          at: { runs }
+        })
 
-      expect(left.ran).to.be.at.least(2)
-      expect(left).to.deep.include({ status, processes: [], files: [] })
-    })
+        expect(left.ran).to.be.at.least(ran)
+        expect(left).to.deep.include({ status, processes: [], files: [] })
+      })
+    }
   }
 })
