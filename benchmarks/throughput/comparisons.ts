@@ -1,6 +1,6 @@
 import { compare } from '../report/comparison.ts'
 import { samplesOf } from '../series.ts'
-import type { ThroughputReport } from './report.ts'
+import type { ReportedRow, ThroughputReport } from './report.ts'
 import type { Comparison } from '../report/comparison.ts'
 
 /**
@@ -50,8 +50,15 @@ export function rivalsAt (report: ThroughputReport, level: string): Array<{ name
 }
 
 /**
- * The levels in the order in which tables list them.
+ * The levels at which something was measured, in the order in which tables list them.
  */
 export function levelsOf (report: ThroughputReport): string[] {
-  return [...new Set(report.rivals.map(({ level }) => level))]
+  return [...new Set(report.rivals.map(({ level }) => level))].filter(level => rowsAt(report, level).length > 0)
+}
+
+/**
+ * What was measured at a level.
+ */
+export function rowsAt (report: ThroughputReport, level: string): ReportedRow[] {
+  return report.rows.filter(({ name }) => report.samples.some(of => of.row === name && of.level === level))
 }

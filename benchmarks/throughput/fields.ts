@@ -10,8 +10,17 @@ export interface Field {
   rivals: Contender[]
 }
 
+/**
+ * @throws {Error} where there is nothing to measure
+ */
 export function fieldsOf (rows: Row[], contenders: Contender[]): Field[] {
-  return rows
+  const fields = rows
     .flatMap(row => row.levels.map(level => ({ row, level, rivals: contenders.filter(contender => contender.level === level) })))
     .filter(({ rivals }) => rivals.length > 0)
+
+  if (fields.length === 0) {
+    throw new Error(`Of ${rows.map(({ name, levels }) => `${name} (${levels.join(' and ')} level)`).join(', ')} nothing can be measured with the chosen rivals and levels`)
+  }
+
+  return fields
 }

@@ -1,5 +1,5 @@
 import { markdownTable, provenance, versionsList } from '../report/markdown.ts'
-import { levelsOf } from './comparisons.ts'
+import { levelsOf, rowsAt } from './comparisons.ts'
 import { describeRounds } from './report.ts'
 import { LEGEND, detailTable, footnotes, ratioTable } from './tables.ts'
 import type { ReportedRow, ThroughputReport } from './report.ts'
@@ -29,7 +29,7 @@ function levelMarkdown (report: ThroughputReport, level: string): string[] {
     `## ${level[0].toUpperCase()}${level.slice(1)} level`,
     `![Bars of the time per operation as a multiple, for each row](throughput-${level}.svg)`,
     markdownTable(ratioTable(report, level)),
-    ...report.rows.flatMap(row => rowMarkdown(report, row, level))
+    ...rowsAt(report, level).flatMap(row => rowMarkdown(report, row, level))
   ]
 }
 

@@ -1,5 +1,5 @@
 import { textTable } from '../report/table.ts'
-import { levelsOf } from './comparisons.ts'
+import { levelsOf, rowsAt } from './comparisons.ts'
 import { LEGEND, detailTable, footnotes } from './tables.ts'
 import type { ThroughputReport } from './report.ts'
 
@@ -8,7 +8,7 @@ import type { ThroughputReport } from './report.ts'
  */
 export function throughputText (report: ThroughputReport): string {
   return [
-    ...report.rows.flatMap(row => levelsOf(report).map(level => [
+    ...report.rows.flatMap(row => levelsOf(report).filter(level => rowsAt(report, level).includes(row)).map(level => [
       `== ${row.title}, ${level} level ==`,
       textTable(detailTable(report, row, level)),
       ...footnotes(row, level)

@@ -4,6 +4,7 @@ import { receiveOnly, sendOnly } from './one-way.ts'
 import { newDial, poolReuse } from './pool.ts'
 import { roundTripRow } from './round-trip.ts'
 import { MiB } from './row.ts'
+import { sideBySide } from './side-by-side.ts'
 import type { Row } from './row.ts'
 
 /**
@@ -27,7 +28,8 @@ export const rows: Row[] = [
   newDial,
   sendOnly,
   receiveOnly,
-  loaded
+  loaded,
+  sideBySide
 ]
 
 export function rowNamed (name: string): Row {
