@@ -30,8 +30,8 @@ const IDLE_WARM_UP = 100
 /**
  * A few dials are over before they can be measured well, and a collection of garbage
  * falls between some of them only: they are repeated until there were so many, with
- * all closed in between, and the sample is the average, or p99 of all turns of the
- * event loop.
+ * all closed in between, and the sample is the average. That of the event loop's delay
+ * is a percentile of all of them.
  */
 const ENOUGH_DIALS = { connection: 5_000, stream: 200 }
 

@@ -28,11 +28,11 @@ const ENDS: End[] = ['dialler', 'listener']
  * Has both ends write a profile, and sums up what it says of a stretch of work of
  * about so many ms: Node's start and the compilation of code lie before it.
  */
-export async function profileRow (row: Row, contender: Contender, milliseconds: number, directory: string): Promise<EndProfile[]> {
+export async function profileRow (row: Row, contender: Contender, milliseconds: number, directory: string, nodeOptions: string[] = []): Promise<EndProfile[]> {
   const { level, name } = contender
   const nameOf = (end: End): string => `${row.name}-${level}-${name}-${end}.cpuprofile`
   const pair = await startPair(contender, row, {
-    execArgv: end => ['--cpu-prof', '--cpu-prof-dir', directory, '--cpu-prof-name', nameOf(end)]
+    execArgv: end => [...nodeOptions, '--cpu-prof', '--cpu-prof-dir', directory, '--cpu-prof-name', nameOf(end)]
   })
   let stretch: Stretch
 

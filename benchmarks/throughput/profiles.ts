@@ -19,7 +19,7 @@ const FUNCTIONS = 5
  * Profiles both ends of every rival in every row, and says where the time went.
  * Files of the same names are replaced.
  */
-export async function throughputProfiles ({ rows, contenders, rounds, target }: Pick<ThroughputOptions, 'rows' | 'contenders' | 'rounds' | 'target'>, directory: string): Promise<string> {
+export async function throughputProfiles ({ rows, contenders, rounds, target, nodeOptions }: Pick<ThroughputOptions, 'rows' | 'contenders' | 'rounds' | 'target' | 'nodeOptions'>, directory: string): Promise<string> {
   const fields = fieldsOf(rows, contenders)
   const shown = progress(fields.reduce((sum, { rivals }) => sum + rivals.length, 0))
   const where = path.resolve(directory)
@@ -34,7 +34,7 @@ export async function throughputProfiles ({ rows, contenders, rounds, target }: 
 
         for (const rival of rivals) {
           shown.step(`${row.name}, ${level} level: profiling ${rival.name}`)
-          profiles.push(...await profileRow(row, rival, rounds * target, where))
+          profiles.push(...await profileRow(row, rival, rounds * target, where, nodeOptions))
         }
 
         texts.push(`== ${row.title}, ${level} level ==\n${profilesText(profiles)}`)

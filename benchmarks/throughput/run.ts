@@ -131,7 +131,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
     operations,
     notes: [
       ...ownCoreNotes(),
-      ...(nodeOptions.length === 0 ? [] : [`Node was run with ${nodeOptions.join(' ')}.`]),
+      ...(nodeOptions.length === 0 ? [] : [`Node was run with ${nodeOptions.join(' ')} while the time was measured.`]),
       ...(noTracing == null ? [] : [`Write calls were not counted: ${noTracing}.`]),
       ...(noSegments == null ? [] : [`Segments were not counted: ${noSegments}.`])
     ],

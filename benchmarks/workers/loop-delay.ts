@@ -6,7 +6,6 @@ import { createHistogram, performance } from 'node:perf_hooks'
 export interface LoopDelay {
   p50: number
   p99: number
-  max: number
 }
 
 /** In ms */
@@ -14,14 +13,16 @@ const INTERVAL = 2
 
 /**
  * Watches how late a timer is. Unlike that of `monitorEventLoopDelay`, what it has
- * seen in several short stretches adds up: of a stretch that has a hundred turns p99
- * is just the longest. (Node's takes the time between two stretches for a turn.)
+ * seen in several short stretches adds up: in one of 200 ms it sees a hundred delays,
+ * of which p99 is just the longest. (Node's takes the time between two stretches for
+ * one more.)
  */
 export class LoopWatch {
   readonly #histogram = createHistogram()
   #timer?: NodeJS.Timeout
 
   start (): void {
+    this.stop()
     let due = performance.now() + INTERVAL
 
     this.#timer = setInterval(() => {
@@ -41,9 +42,8 @@ export class LoopWatch {
    * @returns what was seen since this was asked last
    */
   take (): LoopDelay {
-    const late = (microseconds: number): number => microseconds / 1_000
-    const { max } = this.#histogram
-    const delay = { p50: late(this.#histogram.percentile(50)), p99: late(this.#histogram.percentile(99)), max: late(max) }
+    const late = (percent: number): number => this.#histogram.percentile(percent) / 1_000
+    const delay = { p50: late(50), p99: late(99) }
     this.#histogram.reset()
 
     return delay

@@ -7,8 +7,8 @@ import { LoopWatch } from '../../../benchmarks/workers/loop-delay.ts'
 const BUSY = 200
 const BETWEEN = 2_000
 
-/** Time for the timer to run at least once before and after, in ms */
-const SOME_TURNS = 50
+/** Time for the timer to run a few times before and after, in ms: less often than a hundred times, so that p99 is the longest */
+const SOME_TURNS = 20
 
 async function stretch (watch: LoopWatch, busy: number): Promise<void> {
   watch.start()
@@ -28,10 +28,9 @@ describe('benchmarks: event loop delay', () => {
     const watch = new LoopWatch()
 
     await stretch(watch, BUSY)
-    const { p50, p99, max } = watch.take()
+    const { p50, p99 } = watch.take()
 
-    expect(max).to.be.within(BUSY * 0.9, BETWEEN)
-    expect(p99).to.be.at.most(max)
+    expect(p99).to.be.within(BUSY * 0.9, BETWEEN)
     expect(p50).to.be.at.most(p99)
   })
 
@@ -42,7 +41,7 @@ describe('benchmarks: event loop delay', () => {
     await wait(BETWEEN)
     await stretch(watch, 0)
 
-    expect(watch.take().max).to.be.within(BUSY * 0.9, BETWEEN * 0.9)
+    expect(watch.take().p99).to.be.within(BUSY * 0.9, BETWEEN * 0.9)
   })
 
   it('is forgotten once it was asked for', async () => {
@@ -52,6 +51,6 @@ describe('benchmarks: event loop delay', () => {
     watch.take()
     await stretch(watch, 0)
 
-    expect(watch.take().max).to.be.below(BUSY * 0.9)
+    expect(watch.take().p99).to.be.below(BUSY * 0.9)
   })
 })
