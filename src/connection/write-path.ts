@@ -18,8 +18,8 @@ export interface Backlogged {
 const NOTHING: Uint8Array[] = []
 
 /**
- * Gathers what is sent in one go, before anything that is awaited goes on, and
- * hands it to the socket in one write. So that costs one system call and, as
+ * Gathers what is sent in one go, before anything that is awaited after it goes on,
+ * and hands it to the socket in one write. So that costs one system call and, as
  * long as it fits, one segment: with TCP_NODELAY every write would be a segment
  * of its own. It does not wait for the end of the tick, which may be many such
  * goes away, while the peer could be at work.
