@@ -48,9 +48,8 @@ describe('benchmarks: event loop delay', () => {
     const watch = new LoopWatch()
 
     await stretch(watch, BUSY)
-    watch.take()
-    await stretch(watch, 0)
 
-    expect(watch.take().p99).to.be.below(BUSY * 0.9)
+    expect(watch.take().p99).to.be.above(0)
+    expect(watch.take()).to.deep.equal({ p50: 0, p99: 0 })
   })
 })

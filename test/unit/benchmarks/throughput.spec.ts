@@ -1,10 +1,12 @@
 import { expect } from 'aegir/chai'
 import { Uint8ArrayList } from 'uint8arraylist'
+import { contenders } from '../../../benchmarks/contenders/registry.ts'
 import { roundNumber } from '../../../benchmarks/throughput/calibrate.ts'
+import { fieldsOf } from '../../../benchmarks/throughput/fields.ts'
 import { FirstMessageCheck, patternOf } from '../../../benchmarks/throughput/rows/messages.ts'
 import { command, onCommand } from '../../../benchmarks/throughput/rows/one-way.ts'
 import { Reassembly, toChunks } from '../../../benchmarks/throughput/rows/reassembly.ts'
-import { rows } from '../../../benchmarks/throughput/rows/registry.ts'
+import { rowNamed, rows } from '../../../benchmarks/throughput/rows/registry.ts'
 import { sendAll } from '../../../benchmarks/throughput/rows/send-all.ts'
 import { parseOutSegs, parseSegments, segmentsBetween } from '../../../benchmarks/throughput/segments.ts'
 import { countWrites } from '../../../benchmarks/throughput/write-calls.ts'
@@ -55,6 +57,12 @@ function joinedChannels (partBytes: number): [Channel, Channel] {
 }
 
 describe('benchmarks: throughput', () => {
+  it('says that what was chosen cannot be measured', () => {
+    const connections = contenders.filter(({ level }) => level === 'connection')
+
+    expect(() => fieldsOf([rowNamed('side-by-side')], connections)).to.throw('side-by-side (stream level)')
+  })
+
   describe('rows', () => {
     // the extra ones want more than one channel
     for (const row of rows.filter(row => row.keepsConnection && row.extra !== true)) {

@@ -62,4 +62,13 @@ describe('benchmarks: throughput report', () => {
     expect(page).to.not.match(/NaN|undefined/)
     expect(throughputResults(report).charts).to.have.all.keys('throughput-connection', 'throughput-stream')
   })
+
+  it('has nothing of a level where nothing was measured', () => {
+    const streams = { ...report, samples: report.samples.filter(({ level }) => level === 'stream') }
+
+    expect(throughputText(report)).to.include('connection level ==')
+    expect(throughputText(streams)).to.not.include('connection level ==')
+    expect(throughputText(streams)).to.not.include('== send only')
+    expect(throughputResults(streams).charts).to.have.all.keys('throughput-stream')
+  })
 })
