@@ -3,8 +3,8 @@ import type { Row } from './rows/row.ts'
 
 /**
  * How many operations of a row take about `target` ms, once `warmUp` ms have
- * passed in which code is slow. The number is a round one, so that two runs on
- * one machine do the same work.
+ * passed in which code is slow. The number is a round one, so that two runs of the
+ * benchmark on one machine do the same work.
  */
 export async function calibrate (pair: Pair, row: Row, target: number, warmUp: number): Promise<number> {
   const least = row.minOperations ?? 1
@@ -13,7 +13,7 @@ export async function calibrate (pair: Pair, row: Row, target: number, warmUp: n
   let elapsed = 0
 
   while (true) {
-    const { milliseconds } = await pair.dialler.ask('run', count)
+    const milliseconds = await pair.dialler.ask('run', count)
     const fitting = Math.min(most, Math.max(least, count * target / milliseconds))
     elapsed += milliseconds
 
@@ -23,6 +23,22 @@ export async function calibrate (pair: Pair, row: Row, target: number, warmUp: n
 
     // a slow start says little: grow by steps
     count = Math.ceil(Math.min(fitting, count * 8))
+  }
+}
+
+/**
+ * How many times `operations` of them take about `target` ms, at least once.
+ */
+export async function calibrateTimes (pair: Pair, operations: number, target: number, warmUp: number): Promise<number> {
+  let elapsed = 0
+
+  while (true) {
+    const milliseconds = await pair.dialler.ask('run', operations)
+    elapsed += milliseconds
+
+    if (elapsed >= warmUp) {
+      return Math.max(1, Math.round(target / milliseconds))
+    }
   }
 }
 

@@ -12,10 +12,11 @@ export interface Latency {
 
 /**
  * Times operations that follow each other without a pause, in a histogram of
- * high dynamic range (three significant digits).
+ * high dynamic range (three significant digits). Several stretches of them add up.
  */
 export class LatencyRecorder {
-  readonly #histogram = createHistogram({ figures: 3 })
+  readonly #stretch = createHistogram({ figures: 3 })
+  readonly #all = createHistogram({ figures: 3 })
   readonly #batch: number
   #inBatch = 0
 
@@ -24,7 +25,15 @@ export class LatencyRecorder {
    */
   constructor (batch = 1) {
     this.#batch = batch
-    this.#histogram.recordDelta()
+  }
+
+  /**
+   * The first operation of a stretch begins.
+   */
+  start (): void {
+    this.#fold()
+    this.#inBatch = 0
+    this.#stretch.recordDelta()
   }
 
   /**
@@ -35,18 +44,28 @@ export class LatencyRecorder {
 
     if (this.#inBatch === this.#batch) {
       this.#inBatch = 0
-      this.#histogram.recordDelta()
+      this.#stretch.recordDelta()
     }
   }
 
-  latency (): Latency {
-    const at = (percent: number): number => this.#histogram.percentile(percent) / 1_000 / this.#batch
+  /**
+   * @returns what was seen since this was asked last
+   */
+  take (): Latency {
+    this.#fold()
 
-    return {
-      p50: at(50),
-      p90: at(90),
-      p99: at(99),
-      max: this.#histogram.max / 1_000 / this.#batch
-    }
+    const at = (percent: number): number => this.#all.percentile(percent) / 1_000 / this.#batch
+    const latency = { p50: at(50), p90: at(90), p99: at(99), max: this.#all.max / 1_000 / this.#batch }
+    this.#all.reset()
+
+    return latency
+  }
+
+  /**
+   * A histogram that was reset has forgotten when its last operation ended.
+   */
+  #fold (): void {
+    this.#all.add(this.#stretch)
+    this.#stretch.reset()
   }
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { functionOf, placeOf, selfShares } from '../report/cpu-profile.ts'
 import { packageRoot } from '../script-path.ts'
-import { calibrate } from './calibrate.ts'
+import { calibrate, calibrateTimes } from './calibrate.ts'
 import { startPair } from './pair.ts'
 import type { Row } from './rows/row.ts'
 import type { Contender } from '../contenders/contender.ts'
@@ -22,6 +22,9 @@ export interface EndProfile {
 /** In ms */
 const WARM_UP = 1_000
 
+/** How long one go takes, in ms */
+const SLICE = 200
+
 const ENDS: End[] = ['dialler', 'listener']
 
 /**
@@ -37,9 +40,10 @@ export async function profileRow (row: Row, contender: Contender, milliseconds: 
   let stretch: Stretch
 
   try {
-    const count = await calibrate(pair, row, milliseconds, WARM_UP)
+    const count = await calibrate(pair, row, SLICE, WARM_UP)
+    const times = await calibrateTimes(pair, count, milliseconds, WARM_UP)
     const from = now()
-    await pair.dialler.ask('run', count)
+    await pair.dialler.ask('run', count, times)
     stretch = { from, until: now() }
   } finally {
     await pair.end()

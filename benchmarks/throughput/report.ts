@@ -27,9 +27,21 @@ export interface ThroughputReport extends SeriesReport {
   rows: ReportedRow[]
 
   /**
-   * How many a slice of a round had, by row and level.
+   * That of a slice, by row and level
    */
-  operations: Record<string, number>
+  work: Record<string, Work>
+}
+
+export interface Work {
+  /**
+   * How many there are in one go.
+   */
+  operations: number
+
+  /**
+   * How many times a rival does them, by its name: all work for about the same time.
+   */
+  times: Record<string, number>
 }
 
 /**

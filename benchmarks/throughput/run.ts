@@ -74,7 +74,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
   const { command, seed, rounds, mostRounds, precision, target, slices, freshProcesses, nodeOptions, counts, rows, contenders } = options
   const list = new SeriesList()
   const random = seededRandom(seed)
-  const operations: Record<string, number> = {}
+  const work: ThroughputReport['work'] = {}
   const noTracing = counts ? whyNoTracing() : undefined
   const noSegments = whyNoSegments()
   const fields = fieldsOf(rows, contenders).map(field => ({
@@ -95,7 +95,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
   try {
     await withWorkers(async () => {
       for (const { key, measurement } of fields) {
-        operations[key] = await measurement.calibrate()
+        work[key] = await measurement.calibrate()
       }
 
       for (const { measurement, round } of roundsOf(fields, options, random)) {
@@ -128,7 +128,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
     slices,
     freshProcesses,
     rows: rows.map(describeRow),
-    operations,
+    work,
     notes: [
       ...ownCoreNotes(),
       ...(nodeOptions.length === 0 ? [] : [`Node was run with ${nodeOptions.join(' ')} while the time was measured.`]),

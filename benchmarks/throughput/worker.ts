@@ -12,16 +12,12 @@ import type { Session } from './rows/row.ts'
  * One end of one row for one contender: `worker <level> <contender> <row>`.
  */
 
-export interface Run {
-  milliseconds: number
-  latency: Latency
-}
-
 const RUN_TIMEOUT = 120_000
 
 const [level, name, rowName] = process.argv.slice(2)
 const row = rowNamed(rowName)
 const peer = await openContender(level, name)
+const recorder = new LatencyRecorder(row.batch?.messages)
 let session: Session | undefined
 
 const tasks = {
@@ -40,22 +36,31 @@ const tasks = {
     session = { peer, address, connection, channel: await connection.open() }
   },
 
-  async run (count: number): Promise<Run> {
+  /**
+   * @returns how long it took to do so many operations so many times, in ms
+   */
+  async run (count: number, times = 1): Promise<number> {
     if (session == null) {
       throw new Error('Not connected')
     }
 
-    const timer = setTimeout(() => { throw new Error(`${rowName}: ${count} operations of ${name}, ${level} level, did not end within ${RUN_TIMEOUT} ms`) }, RUN_TIMEOUT)
-    const recorder = new LatencyRecorder(row.batch?.messages)
+    const timer = setTimeout(() => { throw new Error(`${rowName}: ${times} times ${count} operations of ${name}, ${level} level, did not end within ${RUN_TIMEOUT} ms`) }, RUN_TIMEOUT)
     const started = performance.now()
-    await row.run(session, count, recorder.lap)
+
+    for (let i = 0; i < times; i++) {
+      recorder.start()
+      await row.run(session, count, recorder.lap)
+    }
+
     clearTimeout(timer)
 
-    return {
-      milliseconds: performance.now() - started,
-      latency: recorder.latency()
-    }
-  }
+    return performance.now() - started
+  },
+
+  /**
+   * Of all operations since this was asked last.
+   */
+  latency: (): Latency => recorder.take()
 }
 
 export type ThroughputTasks = typeof tasks

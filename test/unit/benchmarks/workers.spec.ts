@@ -4,9 +4,10 @@ import { contenders } from '../../../benchmarks/contenders/registry.ts'
 import { scriptPath } from '../../../benchmarks/script-path.ts'
 import { startPair } from '../../../benchmarks/throughput/pair.ts'
 import { rowNamed } from '../../../benchmarks/throughput/rows/registry.ts'
-import { timeRound } from '../../../benchmarks/throughput/timed-round.ts'
+import { percentilesOf, timeSlice } from '../../../benchmarks/throughput/timed-slice.ts'
 import { startWorker } from '../../../benchmarks/workers/start-worker.ts'
 import type { EchoTasks } from './fixtures/echo-worker.ts'
+import type { Measurements } from '../../../benchmarks/measurements.ts'
 import type { OwnWorker } from '../../../benchmarks/workers/start-worker.ts'
 
 const startEcho = async (): Promise<OwnWorker<EchoTasks>> => startWorker<EchoTasks>({ script: scriptPath(import.meta.url, 'fixtures/echo-worker'), args: ['echo'] })
@@ -63,10 +64,15 @@ describe('benchmarks: workers', function () {
         const pair = await startPair(contender, row)
 
         try {
-          const measurements = await timeRound(pair, row, 5)
+          const valueOf = (measurements: Measurements, name: string): number | undefined => measurements.find(({ metric }) => metric === name)?.value
+          const time = valueOf(await timeSlice(pair, row, 5, 2), 'time')
+          const all = await percentilesOf(pair)
+          const rest = await percentilesOf(pair)
 
-          expect(measurements.find(({ metric }) => metric === 'time')?.value, row.name).to.be.above(0)
-          expect(measurements.find(({ metric }) => metric === 'p99')?.value, row.name).to.be.at.least(0)
+          expect(time, row.name).to.be.above(0)
+          expect(valueOf(all, 'p99'), row.name).to.be.above(0)
+          expect(valueOf(all, 'max'), row.name).to.be.at.least(valueOf(all, 'p99') ?? Infinity)
+          expect(valueOf(rest, 'max'), row.name).to.equal(0)
         } finally {
           await pair.end()
         }

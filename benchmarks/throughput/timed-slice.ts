@@ -4,14 +4,15 @@ import type { Measurements } from '../measurements.ts'
 import type { Row } from './rows/row.ts'
 
 /**
- * Lets a pair that is warm do some work.
+ * Lets a pair that is warm do so many operations, so many times.
  */
-export async function timeRound (pair: Pair, row: Row, operations: number): Promise<Measurements> {
+export async function timeSlice (pair: Pair, row: Row, count: number, times: number): Promise<Measurements> {
   const ends = [pair.dialler, pair.listener]
+  const operations = count * times
 
   const segments = await segmentCounter(pair, row)
   await Promise.all(ends.map(async end => end.ask('costStart')))
-  const { milliseconds, latency } = await pair.dialler.ask('run', operations)
+  const milliseconds = await pair.dialler.ask('run', count, times)
   const costs = await Promise.all(ends.map(async end => end.ask('costEnd')))
   const sent = await segments()
 
@@ -20,10 +21,6 @@ export async function timeRound (pair: Pair, row: Row, operations: number): Prom
   const system = sum(costs.map(cost => cost.system)) / operations
   const measurements: Measurements = [
     { metric: 'time', unit: 'us/op', value: milliseconds * 1_000 / operations },
-    { metric: 'p50', unit: 'us', value: latency.p50 },
-    { metric: 'p90', unit: 'us', value: latency.p90 },
-    { metric: 'p99', unit: 'us', value: latency.p99 },
-    { metric: 'max', unit: 'us', value: latency.max },
     { metric: 'cpu', unit: 'us/op', value: user + system },
     { metric: 'cpu user', unit: 'us/op', value: user },
     { metric: 'cpu system', unit: 'us/op', value: system }
@@ -37,13 +34,20 @@ export async function timeRound (pair: Pair, row: Row, operations: number): Prom
 }
 
 /**
- * How late the event loop of the end was where it was later, while the pair was
- * timed since this was asked last.
+ * Of all slices since this was asked last: how long operations took, and how late
+ * the event loop of the end was where it was later.
  */
-export async function loopDelays ({ dialler, listener }: Pair): Promise<Measurements> {
+export async function percentilesOf ({ dialler, listener }: Pair): Promise<Measurements> {
+  const { p50, p90, p99, max } = await dialler.ask('latency')
   const delays = await Promise.all([dialler, listener].map(async end => end.ask('loopDelay')))
 
-  return [{ metric: 'loop delay p99', unit: 'ms', value: Math.max(...delays.map(({ p99 }) => p99)) }]
+  return [
+    { metric: 'p50', unit: 'us', value: p50 },
+    { metric: 'p90', unit: 'us', value: p90 },
+    { metric: 'p99', unit: 'us', value: p99 },
+    { metric: 'max', unit: 'us', value: max },
+    { metric: 'loop delay p99', unit: 'ms', value: Math.max(...delays.map(({ p99 }) => p99)) }
+  ]
 }
 
 /**
