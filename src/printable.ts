@@ -68,7 +68,8 @@ function printableError (err: Error): Error {
 /** The lines of a stack are its own, but for those that the message brings in */
 function printableStack ({ message, stack = '' }: Error): string {
   return stack
-    .replaceAll(message, printable(message))
+    // a string would be a template, in which a peer's `$&` stands for the whole message
+    .replaceAll(message, () => printable(message))
     .split('\n')
     .filter((line, index) => index === 0 || /^ +at /.test(line))
     .map(printable)

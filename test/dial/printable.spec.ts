@@ -52,6 +52,22 @@ describe('what comes from a peer stands in no log line as it came', function () 
     expect(rawLines(lines)).to.be.empty(`with seed ${SEED}`)
   })
 
+  it('and none is longer for what a name looks like', async () => {
+    const { logger, lines } = logLines()
+    const name = '$&'.repeat(20_000)
+    const { dial } = rawTransport(defer, {
+      dialOpts: {
+        lookup: (hostname, _, callback) => {
+          callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }), [])
+        }
+      }
+    }, { logger })
+
+    await expect(dial(multiaddr(`/dns4/${name}/tcp/1`))).to.eventually.be.rejected.with.property('code', 'ENOTFOUND')
+    expect(lines.some(line => line.includes(name))).to.be.true()
+    expect(Math.max(...lines.map(({ length }) => length))).to.be.below(10 * name.length)
+  })
+
   it('paths of unix sockets', async () => {
     const { logger, lines } = logLines()
     const { dial } = rawTransport(defer, {}, { logger })
