@@ -109,9 +109,15 @@ export class PausableServer {
   async #bind (): Promise<void> {
     this.#closing.signal.throwIfAborted()
 
-    const listening = pEvent(this.#server, 'listening', { signal: this.#closing.signal })
-    this.#server.listen(this.#listenOptions)
-    await listening
+    // p-event would leave a listener on the signal for every time that it has waited
+    const listening = pEvent(this.#server, 'listening')
+
+    try {
+      this.#server.listen(this.#listenOptions)
+      await raceSignal(listening, this.#closing.signal)
+    } finally {
+      listening.cancel()
+    }
 
     const address = this.#server.address()
 

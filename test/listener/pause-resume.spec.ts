@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import net from 'node:net'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
@@ -5,6 +6,23 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient, readAll } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { until, within } from '../fixtures/waiting.ts'
+import type { Defer } from '../fixtures/cleanup.ts'
+
+/**
+ * The signals on which somebody listens from now on
+ */
+function watchSignals (defer: Defer): Set<AbortSignal> {
+  const signals = new Set<AbortSignal>()
+
+  AbortSignal.prototype.addEventListener = function (this: AbortSignal, ...args: Parameters<EventTarget['addEventListener']>) {
+    signals.add(this)
+    EventTarget.prototype.addEventListener.apply(this, args)
+  }
+  // what it inherits
+  defer(() => Reflect.deleteProperty(AbortSignal.prototype, 'addEventListener'))
+
+  return signals
+}
 
 describe('fault 4: a listener that pauses above a number of connections', function () {
   this.timeout(30_000)
@@ -34,6 +52,7 @@ describe('fault 4: a listener that pauses above a number of connections', functi
     process.on('warning', onWarning)
     defer(() => process.off('warning', onWarning))
 
+    const signals = watchSignals(defer)
     const events: string[] = []
     const { listener, port } = await rawTransport(defer, {
       closeServerOnMaxConnections: { closeAbove: 1, listenBelow: 1 }
@@ -53,6 +72,8 @@ describe('fault 4: a listener that pauses above a number of connections', functi
 
     expect(events).to.be.empty()
     expect(warnings.map(({ name }) => name)).to.not.include('MaxListenersExceededWarning')
+    // Node has no such warning for signals
+    expect(Math.max(...[...signals].map(signal => getEventListeners(signal, 'abort').length))).to.be.below(10)
   })
 
   it('refuses connections while it is paused', async () => {
