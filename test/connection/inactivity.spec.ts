@@ -1,4 +1,6 @@
+import net from 'node:net'
 import { expect } from 'aegir/chai'
+import { ifInactive } from '../../src/connection/timers.ts'
 import { MiB, payload, sendAll } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient, rawPeer, readAll } from '../fixtures/peers.ts'
@@ -46,6 +48,29 @@ describe('the inactivity timeout', function () {
 
     expect(error).to.have.property('name', 'TimeoutError')
     await within(1_000, 'noticing', received)
+  })
+
+  it('begins anew where something was sent just when it was over, and the peer took nothing of it', async () => {
+    const { port } = await rawPeer(defer, { pauseOnConnect: true })
+    const socket = net.connect({ host: '127.0.0.1', port })
+    defer(() => socket.destroy())
+    let timeouts = 0
+    let calls = 0
+
+    // more than the kernel takes
+    socket.write(payload(64 * MiB))
+    socket.setTimeout(INACTIVITY_TIMEOUT)
+    socket.on('timeout', () => {
+      timeouts++
+      ifInactive(socket, () => { calls++ })
+
+      if (timeouts === 1) {
+        socket.write('.')
+      }
+    })
+
+    await until(() => calls > 0, 'it was inactive again', 5_000)
+    expect(timeouts).to.be.above(1)
   })
 
   it('leaves a connection alone on which something happens', async () => {
