@@ -59,11 +59,14 @@ export class Proposal {
   readonly #protocol: string
   readonly #reply: ExpectedReply
   readonly #onOutcome: (outcome: ProposalOutcome) => void
-  readonly #timeout: NodeJS.Timeout
+  #timeout: NodeJS.Timeout
   #outcome?: ProposalOutcome
 
   /** Lets the end of what is written pass */
   readonly #end = Promise.withResolvers<void>()
+
+  /** Settles once that has left */
+  #ended?: Promise<void>
 
   /**
    * Send the proposal.
@@ -78,8 +81,10 @@ export class Proposal {
     this.#reply = new ExpectedReply(bytes)
     this.#onOutcome = onOutcome
     this.#end.promise.catch(() => {})
-    this.#timeout = setTimeout(() => { this.#onTimeout() }, REPLY_TIMEOUT)
-    this.#timeout.unref?.()
+    this.#timeout = this.#after(REPLY_TIMEOUT, () => {
+      // after a stall timers run before the event loop looks at what came in meanwhile
+      this.#timeout = this.#after(0, () => { this.#onTimeout() })
+    })
 
     stream.onData = data => { this.#onData(data) }
     stream.onRemoteCloseWrite = () => { this.#onRemoteCloseWrite() }
@@ -97,6 +102,18 @@ export class Proposal {
   /** Let the end of what is written pass, although the peer has not replied */
   release (): void {
     this.#end.resolve()
+  }
+
+  /** Resolves once the end of what is written has left or never will; undefined while nobody has closed the stream */
+  get ended (): Promise<void> | undefined {
+    return this.#ended?.catch(() => {})
+  }
+
+  #after (ms: number, callback: () => void): NodeJS.Timeout {
+    const timer = setTimeout(callback, ms)
+    timer.unref?.()
+
+    return timer
   }
 
   #onData (data: Uint8Array | Uint8ArrayList): void {
@@ -188,6 +205,7 @@ export class Proposal {
       })
 
       sent.catch(() => {})
+      this.#ended = sent
 
       try {
         await raceSignal(sent, options?.signal)

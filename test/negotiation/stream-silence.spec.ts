@@ -1,6 +1,13 @@
+import { noise } from '@libp2p/noise'
+import { yamux } from '@libp2p/yamux'
+import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
+import { optimistic, tcp } from '../../src/index.ts'
+import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { closed, within } from '../fixtures/waiting.ts'
+import { stall } from '../fixtures/workers.ts'
+import { bareNode, firstByte } from './fixtures/stacks.ts'
 import { streamNodes } from './fixtures/stream-nodes.ts'
 
 const ECHO = '/test/echo/1.0.0'
@@ -32,6 +39,21 @@ describe('a peer that does not reply to a proposal', function () {
     expect((await closed(stream, 12_000)).error).to.have.property('name', 'TimeoutError')
     expect(counted()).to.deep.equal({ unanswered: 1 })
     expect(connection.status).to.equal('open')
+  })
+
+  it('but seems not to, since our event loop stalled, is heard after all', async () => {
+    const { says } = runChild(defer, 'echo-node.ts')
+    const addr = multiaddr(await says())
+    const dialler = await bareNode(defer, { transports: [tcp()], connectionEncrypters: [noise()], streamMuxers: [optimistic(yamux())] })
+    const connection = await dialler.dial(addr)
+    const stream = await connection.newStream(ECHO, EAGER)
+    const echoed = firstByte(stream)
+
+    // what was sent leaves in a microtask
+    process.nextTick(() => { stall(10_500) })
+
+    expect(await echoed).to.equal(42)
+    expect(stream.status).to.equal('open')
   })
 
   it('lets a stream whose close() was given up close all the same when it replies late', async () => {
