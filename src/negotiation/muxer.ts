@@ -1,4 +1,5 @@
 import { serviceCapabilities } from '@libp2p/interface'
+import { raceSignal } from 'race-signal'
 import { CLOSE_TIMEOUT } from '../constants.ts'
 import { KnownProtocols } from './known-protocols.ts'
 import { Proposal, isFilterable } from './proposal.ts'
@@ -71,6 +72,12 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
       }, CLOSE_TIMEOUT)
 
       try {
+        const ends = [...proposals].map(({ ended }) => ended).filter(ended => ended != null)
+
+        if (ends.length > 0) {
+          await allOf(ends, options)
+        }
+
         await close(options)
       } finally {
         clearTimeout(timer)
@@ -109,5 +116,17 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
 
     // tells libp2p that there is nothing left to negotiate
     stream.protocol = protocol
+  }
+}
+
+/**
+ * A muxer waits for the streams that it closes itself, and not for those that are
+ * closing already: what their ends are about to say would be lost with it.
+ */
+async function allOf (ends: Array<Promise<void>>, options?: AbortOptions): Promise<void> {
+  try {
+    await raceSignal(Promise.all(ends), options?.signal)
+  } catch {
+    // the signal ends this wait, and the muxer decides what it means to it
   }
 }

@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { MiB, chunks, payload, tally, Tallier, sendPolitely } from '../fixtures/bytes.ts'
+import { KiB, MiB, chunks, payload, tally, Tallier, sendPolitely } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { closed, until, within } from '../fixtures/waiting.ts'
 import { muxers, readings } from './fixtures/muxers.ts'
@@ -61,6 +61,21 @@ for (const [name, muxer] of Object.entries(muxers)) {
 
       await connection.newStream(SINK, EAGER)
       expect(await within(2_000, 'the handler', opened.promise)).to.have.property('protocol', SINK)
+    })
+
+    it('that is closing when the connection is closed loses nothing', async () => {
+      const { connection, listener } = await streamNodes(defer, { muxer })
+      const ended = await sink(listener)
+      const data = payload(100 * KiB)
+
+      const stream = await connection.newStream(SINK, EAGER)
+      await sendPolitely(stream, data)
+      const closing = stream.close()
+      await connection.close()
+      await closing
+
+      await until(() => ended.length === 1, 'the handler has read all')
+      expect(ended).to.deep.equal([tally(data)])
     })
 
     it('that is only read gets all that the peer sends and its end', async () => {
