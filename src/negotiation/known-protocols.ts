@@ -1,14 +1,19 @@
-import type { Libp2pEvents, Logger, PeerId, PeerStore, StreamMuxer, TypedEventTarget } from '@libp2p/interface'
+import type { Libp2pEvents, Logger, PeerId, PeerStore, Stream, StreamMuxer, TypedEventTarget } from '@libp2p/interface'
 
 export interface KnownProtocolsComponents {
   peerStore: PeerStore
   events: TypedEventTarget<Libp2pEvents>
 }
 
+/** How many peers are remembered that we have no connection to; the one that left longest ago makes room */
+const MAX_ABSENT = 1_000
+
 /**
- * Knows which protocols the peer at the other end of a muxer speaks: those that
- * the peer store lists for it. Identify puts them there, and libp2p itself does
- * so whenever a protocol was negotiated.
+ * Knows which protocols the peer at the other end of a muxer speaks: those that it
+ * named itself (identify), and those that were negotiated on a stream that we opened.
+ *
+ * The peer store does not tell: libp2p lists there what the peer has opened streams
+ * for, too, and a client of a protocol need not serve it.
  *
  * A muxer does not know whose it is. libp2p tells when it opens a connection,
  * whose list of streams is the muxer's.
@@ -18,35 +23,70 @@ export class KnownProtocols {
   readonly #log: Logger
   readonly #peers = new WeakMap<object, PeerId>()
 
-  /** Reading and replacing what the peer store lists are two steps: one revocation after the other */
-  #revoking: Promise<void> = Promise.resolve()
+  /** By peer: undefined as long as nothing was heard */
+  readonly #spoken = new Map<string, Set<string> | undefined>()
+
+  /** Those of these peers that we have no connection to, in the order in which they left */
+  readonly #absent = new Set<string>()
+
+  /** By list of streams: ours whose protocol is being negotiated, or was since somebody asked */
+  readonly #watched = new WeakMap<object, Set<Stream>>()
 
   /** By list of streams: what was not answered as known protocols are, so that it must not be presumed again there */
   readonly #doubted = new WeakMap<object, Set<string>>()
+
+  /** Reading and replacing what the peer store lists are two steps: one revocation after the other */
+  #revoking: Promise<void> = Promise.resolve()
 
   constructor (components: KnownProtocolsComponents, log: Logger) {
     this.#components = components
     this.#log = log
 
     components.events.addEventListener('connection:open', event => {
-      this.#peers.set(event.detail.streams, event.detail.remotePeer)
+      const { streams, remotePeer, status } = event.detail
+
+      if (status === 'open') {
+        this.#peers.set(streams, remotePeer)
+        this.#arrive(remotePeer.toString())
+      }
+    })
+    components.events.addEventListener('peer:identify', event => {
+      this.#learn(event.detail.peerId, () => new Set(event.detail.protocols))
+    })
+    components.events.addEventListener('peer:disconnect', event => {
+      this.#leave(event.detail.toString())
     })
   }
 
-  async has (muxer: StreamMuxer, protocol: string): Promise<boolean> {
+  has (muxer: StreamMuxer, protocol: string): boolean {
+    this.#watched.get(muxer.streams)?.forEach(stream => { this.#look(muxer, stream) })
+
     const peer = this.#peers.get(muxer.streams)
 
-    if (peer == null || this.#doubted.get(muxer.streams)?.has(protocol) === true) {
-      return false
-    }
+    return peer != null &&
+      this.#spoken.get(peer.toString())?.has(protocol) === true &&
+      this.#doubted.get(muxer.streams)?.has(protocol) !== true
+  }
 
-    try {
-      return (await this.#protocols(peer)).includes(protocol)
-    } catch (err) {
-      // what only saves a round trip must not fail a stream
-      this.#log.error('could not read the protocols of %p - %e', peer, err)
-      return false
+  /** The peer has agreed to the protocol on a stream of ours */
+  add (muxer: StreamMuxer, protocol: string): void {
+    const peer = this.#peers.get(muxer.streams)
+
+    if (peer != null) {
+      this.#learn(peer, spoken => spoken.add(protocol))
     }
+  }
+
+  /** A stream of ours is about to be negotiated in full */
+  watch (muxer: StreamMuxer, stream: Stream): void {
+    const watched = this.#watched.get(muxer.streams) ?? new Set()
+
+    watched.add(stream)
+    this.#watched.set(muxer.streams, watched)
+    stream.addEventListener('close', () => {
+      this.#look(muxer, stream)
+      watched.delete(stream)
+    }, { once: true })
   }
 
   /** Presume the protocol no more on this connection */
@@ -71,6 +111,7 @@ export class KnownProtocols {
       return
     }
 
+    this.#spoken.get(peer.toString())?.delete(protocol)
     this.#revoking = this.#revoking.then(async () => this.#remove(peer, protocol)).catch(err => {
       this.#log.error('could not take %s out of the peer store for %p - %e', protocol, peer, err)
     })
@@ -78,24 +119,50 @@ export class KnownProtocols {
     await this.#revoking
   }
 
+  #learn (peer: PeerId, change: (spoken: Set<string>) => Set<string>): void {
+    const key = peer.toString()
+
+    // what is still heard of a peer that was forgotten, or was never here, would be kept for good
+    if (this.#spoken.has(key)) {
+      this.#spoken.set(key, change(this.#spoken.get(key) ?? new Set()))
+    }
+  }
+
+  #arrive (key: string): void {
+    this.#absent.delete(key)
+    this.#spoken.set(key, this.#spoken.get(key))
+  }
+
+  #leave (key: string): void {
+    if (this.#spoken.get(key) == null) {
+      this.#spoken.delete(key)
+      return
+    }
+
+    this.#absent.add(key)
+
+    if (this.#absent.size > MAX_ABSENT) {
+      const [oldest] = this.#absent
+      this.#absent.delete(oldest)
+      this.#spoken.delete(oldest)
+    }
+  }
+
+  /** libp2p has set the protocol of the stream, if the peer has agreed to one */
+  #look (muxer: StreamMuxer, stream: Stream): void {
+    const watched = this.#watched.get(muxer.streams)
+
+    if (stream.protocol !== '' && watched?.delete(stream) === true) {
+      this.add(muxer, stream.protocol)
+    }
+  }
+
   /** libp2p asked for its own change of the list before the refusal could come, and the peer store keeps the order */
   async #remove (peer: PeerId, protocol: string): Promise<void> {
-    const protocols = await this.#protocols(peer)
+    const { protocols } = await this.#components.peerStore.get(peer)
 
     await this.#components.peerStore.patch(peer, {
       protocols: protocols.filter(known => known !== protocol)
     })
-  }
-
-  async #protocols (peer: PeerId): Promise<string[]> {
-    try {
-      return (await this.#components.peerStore.get(peer)).protocols
-    } catch (err: any) {
-      if (err.name === 'NotFoundError') {
-        return []
-      }
-
-      throw err
-    }
   }
 }

@@ -55,11 +55,13 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
     const proposals = new Set<Proposal>()
 
     muxer.createStream = async (options: CreateOptions = {}) => {
-      const protocol = await this.#protocolToPresume(muxer, options)
+      const protocol = this.#protocolToPresume(muxer, options)
       const stream = await createStream(options)
 
       if (protocol != null && isFilterable(stream)) {
         this.#propose(muxer, stream, protocol, proposals)
+      } else {
+        this.#known.watch(muxer, stream)
       }
 
       return stream
@@ -87,12 +89,12 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
     return muxer
   }
 
-  async #protocolToPresume (muxer: StreamMuxer, { protocol, negotiateFully }: CreateOptions): Promise<string | undefined> {
+  #protocolToPresume (muxer: StreamMuxer, { protocol, negotiateFully }: CreateOptions): string | undefined {
     if (protocol == null || negotiateFully === true) {
       return
     }
 
-    if (negotiateFully === false || await this.#known.has(muxer, protocol)) {
+    if (negotiateFully === false || this.#known.has(muxer, protocol)) {
       return protocol
     }
   }
@@ -105,7 +107,9 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
       this.#metrics?.increment({ [outcome]: true })
       proposals.delete(proposal)
 
-      if (outcome === 'refused') {
+      if (outcome === 'accepted') {
+        this.#known.add(muxer, protocol)
+      } else if (outcome === 'refused') {
         void this.#known.revoke(muxer, protocol)
       } else if (outcome === 'unanswered') {
         this.#known.doubt(muxer, protocol)

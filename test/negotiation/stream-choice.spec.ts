@@ -5,7 +5,7 @@ import { optimistic, tcp } from '../../src/index.ts'
 import { turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
-import { ECHO, EAGER, bareNode, echoNode, firstByte } from './fixtures/stacks.ts'
+import { ECHO, EAGER, bareNode, echo, echoNode, firstByte } from './fixtures/stacks.ts'
 import { streamNodes } from './fixtures/stream-nodes.ts'
 import type { Connection, NewStreamOptions } from '@libp2p/interface'
 
@@ -94,9 +94,30 @@ describe('whether a stream is negotiated optimistically', () => {
     expect(await firstByte(stream)).to.equal(42)
   })
 
+  it('is yes on the next connection to a peer that is known', async () => {
+    const { connection, dialler, holdReplies } = await streamNodes(defer)
+
+    expect(await waits(connection, holdReplies, ECHO)).to.be.true()
+    await connection.close()
+
+    expect(await waits(await dialler.dial(connection.remoteAddr), holdReplies, ECHO)).to.be.false()
+  })
+
+  it('is no, if the peer has only opened such streams itself', async () => {
+    const { counted, dialler, listener, connection, stored } = await streamNodes(defer)
+    await dialler.handle(UNKNOWN, echo)
+    await until(() => listener.getConnections().length === 1, 'the listener has the connection')
+    const theirs = await listener.getConnections()[0].newStream(UNKNOWN)
+
+    expect(await firstByte(theirs)).to.equal(42)
+    expect(await stored()).to.deep.equal([UNKNOWN])
+    await expect(connection.newStream(UNKNOWN)).to.eventually.be.rejected.with.property('name', 'UnsupportedProtocolError')
+    expect(counted()).to.deep.equal({})
+  })
+
   it('is yes, if identify has told that the peer speaks it', async () => {
-    const { connection, holdReplies, stored } = await streamNodes(defer, { identified: true })
-    await until(async () => (await stored()).includes(ECHO), 'identify has run')
+    const { connection, holdReplies, identified } = await streamNodes(defer, { identified: true })
+    await identified
 
     expect(await waits(connection, holdReplies, ECHO)).to.be.false()
   })

@@ -3,7 +3,7 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { closed, until } from '../fixtures/waiting.ts'
 import { muxers } from './fixtures/muxers.ts'
 import { counting } from './fixtures/proposals.ts'
-import { ECHO, EAGER, firstByte } from './fixtures/stacks.ts'
+import { ECHO, EAGER, echo, firstByte } from './fixtures/stacks.ts'
 import { streamNodes } from './fixtures/stream-nodes.ts'
 import type { StreamNodes } from './fixtures/stream-nodes.ts'
 
@@ -51,9 +51,11 @@ for (const [name, muxer] of Object.entries(muxers)) {
       expect(nodes.counted()).to.deep.equal({ refused: 1 })
     })
 
-    it('is negotiated in full the next time even if the peer store lists it, until the peer says that it speaks it', async () => {
+    it('is negotiated in full the next time even if the peer spoke it before', async () => {
       const nodes = await streamNodes(defer, { muxer })
-      await nodes.dialler.peerStore.merge(nodes.listener.peerId, { protocols: [UNKNOWN] })
+      await nodes.listener.handle(UNKNOWN, echo)
+      await firstByte(await nodes.connection.newStream(UNKNOWN))
+      await nodes.listener.unhandle(UNKNOWN)
 
       const stream = await nodes.connection.newStream(UNKNOWN)
       expect((await closed(stream)).error).to.have.property('name', 'UnsupportedProtocolError')

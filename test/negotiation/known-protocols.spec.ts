@@ -1,0 +1,78 @@
+import { TypedEventEmitter } from '@libp2p/interface'
+import { defaultLogger } from '@libp2p/logger'
+import { expect } from 'aegir/chai'
+import { KnownProtocols } from '../../src/negotiation/known-protocols.ts'
+import { ECHO } from './fixtures/stacks.ts'
+import type { KnownProtocolsComponents } from '../../src/negotiation/known-protocols.ts'
+import type { Libp2pEvents, PeerId, StreamMuxer } from '@libp2p/interface'
+
+const MAX_ABSENT = 1_000
+
+describe('what peers are known to speak', () => {
+  function setUp (): { known: KnownProtocols, connect(peer: number, status?: string): StreamMuxer, identify(peer: number): void, disconnect(peer: number): void } {
+    const events = new TypedEventEmitter<Libp2pEvents>()
+    const known = new KnownProtocols({ events, peerStore: {} as unknown as KnownProtocolsComponents['peerStore'] }, defaultLogger().forComponent('test'))
+    const idOf = (peer: number): PeerId => ({ toString: () => `peer ${peer}` }) as unknown as PeerId
+    const tell = (type: keyof Libp2pEvents, detail: unknown): void => { events.safeDispatchEvent(type, { detail }) }
+
+    return {
+      known,
+      connect (peer, status = 'open') {
+        const streams: StreamMuxer['streams'] = []
+        tell('connection:open', { streams, remotePeer: idOf(peer), status })
+
+        return { streams } as unknown as StreamMuxer
+      },
+      identify: peer => { tell('peer:identify', { peerId: idOf(peer), protocols: [ECHO] }) },
+      disconnect: peer => { tell('peer:disconnect', idOf(peer)) }
+    }
+  }
+
+  it('is remembered of all who are there', () => {
+    const { known, connect, identify } = setUp()
+    const muxers = Array.from({ length: 2 * MAX_ABSENT }, (_, peer) => connect(peer))
+    muxers.forEach((_, peer) => { identify(peer) })
+
+    expect(muxers.every(muxer => known.has(muxer, ECHO))).to.be.true()
+  })
+
+  it(`is remembered of the ${MAX_ABSENT} who left last`, () => {
+    const { known, connect, identify, disconnect } = setUp()
+
+    for (let peer = 0; peer <= MAX_ABSENT; peer++) {
+      connect(peer)
+      identify(peer)
+      disconnect(peer)
+    }
+
+    expect(known.has(connect(0), ECHO)).to.be.false()
+    expect(known.has(connect(1), ECHO)).to.be.true()
+    expect(known.has(connect(MAX_ABSENT), ECHO)).to.be.true()
+  })
+
+  it('is what identify told last', () => {
+    const { known, connect, identify } = setUp()
+    const muxer = connect(1)
+
+    known.add(muxer, '/test/old/1.0.0')
+    expect(known.has(muxer, '/test/old/1.0.0')).to.be.true()
+    identify(1)
+    expect(known.has(muxer, '/test/old/1.0.0')).to.be.false()
+    expect(known.has(muxer, ECHO)).to.be.true()
+  })
+
+  it('is not kept of who has never been there, or had left before', () => {
+    const { known, connect, identify, disconnect } = setUp()
+
+    identify(1)
+    expect(known.has(connect(1), ECHO)).to.be.false()
+
+    disconnect(1)
+    identify(1)
+    expect(known.has(connect(1), ECHO)).to.be.false()
+
+    connect(2, 'closed')
+    identify(2)
+    expect(known.has(connect(2), ECHO)).to.be.false()
+  })
+})
