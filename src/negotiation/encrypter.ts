@@ -41,9 +41,10 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
 
   readonly [Symbol.toStringTag] = 'libp2p-fast-tcp/optimistic-encrypter'
 
-  readonly [serviceCapabilities]: string[] = [
-    '@libp2p/connection-encryption'
-  ]
+  /** Services may depend on one encrypter, not just on any */
+  get [serviceCapabilities] (): string[] {
+    return (this.#encrypter as { [serviceCapabilities]?: string[] })[serviceCapabilities] ?? ['@libp2p/connection-encryption']
+  }
 
   async secureInbound (connection: MessageStream, options?: SecureConnectionOptions): Promise<SecuredConnection<Extensions>> {
     return this.#coalescing(connection, await this.#encrypter.secureInbound(connection, options))

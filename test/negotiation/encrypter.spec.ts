@@ -1,4 +1,5 @@
 import { noise as chainsafeNoise } from '@chainsafe/libp2p-noise'
+import { serviceDependencies } from '@libp2p/interface'
 import { mplex } from '@libp2p/mplex'
 import { noise } from '@libp2p/noise'
 import { tls } from '@libp2p/tls'
@@ -125,6 +126,15 @@ describe('the muxer of a peer whose handshake does not name it', () => {
 
     expect(await Promise.all(streams.map(firstByte))).to.deep.equal([42, 42, 42, 42, 42])
     expect(counted()).to.deep.equal({ accepted: 1 })
+  })
+
+  it('leaves services that depend on one encrypter what they depend on', async () => {
+    await bareNode(defer, {
+      transports: [tcp()],
+      connectionEncrypters: [optimistic(noise())],
+      streamMuxers: [optimistic(yamux())],
+      services: { choosy: () => ({ [serviceDependencies]: ['@libp2p/noise', '@libp2p/connection-encryption', '@libp2p/stream-multiplexing'] }) }
+    })
   })
 
   it('is left to the handshake on inbound connections', async () => {
