@@ -109,7 +109,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     const { allowHalfOpen, keepAlive, keepAliveInitialDelay, noDelay, ...options } = this.#init.socketOptions
 
     this.#listeningAddr = ma
-    await this.#server.listen(toEndpoint(ma), { ...options, backlog: this.#init.backlog })
+    await this.#server.listen(toEndpoint(ma), { backlog: this.#init.backlog, ...options })
     this.#log('listening on %s', this.#metrics.label)
   }
 
