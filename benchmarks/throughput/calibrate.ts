@@ -1,10 +1,16 @@
+import { median } from '../statistics.ts'
 import type { Pair } from './pair.ts'
 import type { Row } from './rows/row.ts'
 
+/** An odd number, so that a hiccup of the machine is not in it */
+const GOES = 3
+
+const STEP = 4
+
 /**
  * How many operations of a row take about `target` ms, once `warmUp` ms have
- * passed in which code is slow. The number is a round one, so that two runs of the
- * benchmark on one machine do the same work.
+ * passed in which code is slow. The number is a round one, so that it is the same in
+ * two runs of the benchmark on one machine.
  */
 export async function calibrate (pair: Pair, row: Row, target: number, warmUp: number): Promise<number> {
   const least = row.minOperations ?? 1
@@ -27,19 +33,32 @@ export async function calibrate (pair: Pair, row: Row, target: number, warmUp: n
 }
 
 /**
- * How many times `operations` of them take about `target` ms, at least once.
+ * How long so many operations take, in ms: the median of some goes, after `warmUp` ms.
  */
-export async function calibrateTimes (pair: Pair, operations: number, target: number, warmUp: number): Promise<number> {
+export async function timeGo (pair: Pair, operations: number, warmUp: number): Promise<number> {
   let elapsed = 0
 
-  while (true) {
-    const milliseconds = await pair.dialler.ask('run', operations)
-    elapsed += milliseconds
-
-    if (elapsed >= warmUp) {
-      return Math.max(1, Math.round(target / milliseconds))
-    }
+  while (elapsed < warmUp) {
+    elapsed += await pair.dialler.ask('run', operations)
   }
+
+  const goes: number[] = []
+
+  while (goes.length < GOES) {
+    goes.push(await pair.dialler.ask('run', operations))
+  }
+
+  return median(goes)
+}
+
+/**
+ * How many times as much work as the slowest one does who takes `go` ms where that
+ * takes `slowest`: about as much more as it is faster, in steps of 4. Who is not twice
+ * as fast does as much, since what is collected as garbage takes less and less time
+ * the more a process has done.
+ */
+export function timesAsMuch (go: number, slowest: number): number {
+  return STEP ** Math.round(Math.log(slowest / go) / Math.log(STEP))
 }
 
 /**

@@ -1,6 +1,6 @@
 import { averages } from '../measurements.ts'
 import { shuffled } from '../run/random.ts'
-import { calibrate, calibrateTimes } from './calibrate.ts'
+import { calibrate, timeGo, timesAsMuch } from './calibrate.ts'
 import { countAllocations, countWriteCalls } from './counting-round.ts'
 import { startPair } from './pair.ts'
 import { percentilesOf, timeSlice } from './timed-slice.ts'
@@ -31,16 +31,24 @@ export class FieldMeasurement {
   readonly #init: FieldMeasurementInit
 
   /**
-   * Those of the rivals that are warm
+   * Those of the rivals that run
    */
   readonly #pairs = new Map<Contender, Pair>()
 
+  /**
+   * How many there are in one go.
+   */
   #operations = 1
 
   /**
-   * How many times as many a slice of each of the rivals has
+   * How long a go of the slowest rival takes, in ms.
    */
-  readonly #times = new Map<Contender, number>()
+  #go = 1
+
+  /**
+   * How many times as much as the slowest one each rival does.
+   */
+  readonly #timesAsMuch = new Map<Contender, number>()
 
   constructor (field: Field, init: FieldMeasurementInit) {
     this.#field = field
@@ -57,31 +65,37 @@ export class FieldMeasurement {
   }
 
   /**
-   * Decides on the work of a slice. All do the same operations in one go, since what
-   * is under way at a time decides whether windows and buffers fill up. But all work
-   * for about the same time: where one is five times as fast, its few moments would
-   * be what scatters, and it would not even be warm.
+   * Decides on the work of a slice. All do as many operations in one go, since how
+   * much is under way decides whether windows and buffers fill up. But who is much
+   * faster than others does more of it: its few moments would be what scatters, and it
+   * would not even be warm.
    */
   async calibrate (): Promise<Work> {
     const { row, rivals } = this.#field
     const { warmUp } = this.#init
 
     this.#step('calibrating')
-    this.#operations = await calibrate(await this.#take(rivals[0]), row, this.#sliceTarget, warmUp)
+    this.#operations = await calibrate(await this.#take(rivals[0]), row, this.#slice, warmUp)
+
+    const goes = new Map<Contender, number>()
 
     for (const contender of rivals) {
       this.#step(`calibrating ${contender.name}`)
-      this.#times.set(contender, await calibrateTimes(await this.#take(contender), this.#operations, this.#sliceTarget, warmUp))
+      // the first is warm
+      goes.set(contender, await timeGo(await this.#take(contender), this.#operations, contender === rivals[0] ? 0 : warmUp))
       await this.#giveBack(contender)
     }
 
-    return { operations: this.#operations, times: Object.fromEntries(rivals.map(contender => [contender.name, this.#timesOf(contender)])) }
+    this.#go = Math.max(...goes.values())
+    goes.forEach((go, contender) => this.#timesAsMuch.set(contender, timesAsMuch(go, this.#go)))
+
+    return { operations: this.#operations, times: Object.fromEntries(rivals.map(contender => [contender.name, this.#timesIn(this.#slice, contender)])) }
   }
 
   /**
    * A sample of each rival. They work by turns, a slice of the round each, since
-   * the machine is faster at one moment than at the next. The sample is the average
-   * of the slices.
+   * the machine is faster at one moment than at the next. A sample is the average of
+   * the slices, a percentile that of all their operations.
    */
   async round (round: number): Promise<void> {
     const { row, rivals } = this.#field
@@ -101,7 +115,7 @@ export class FieldMeasurement {
 
     for (let slice = 0; slice < slices; slice++) {
       for (const contender of shuffled(rivals, random)) {
-        measured.get(contender)?.push(await timeSlice(await this.#take(contender), row, this.#operations, this.#timesOf(contender)))
+        measured.get(contender)?.push(await timeSlice(await this.#take(contender), row, this.#operations, this.#timesIn(this.#slice, contender)))
       }
     }
 
@@ -130,12 +144,16 @@ export class FieldMeasurement {
     return this.#init.counts && this.#field.row.countable !== false ? this.#field.rivals : []
   }
 
-  get #sliceTarget (): number {
+  /** In ms */
+  get #slice (): number {
     return this.#init.target / this.#init.slices
   }
 
-  #timesOf (contender: Contender): number {
-    return this.#times.get(contender) ?? 1
+  /**
+   * How many goes of a rival make about so many ms.
+   */
+  #timesIn (milliseconds: number, contender: Contender): number {
+    return Math.max(1, Math.round(milliseconds / this.#go)) * (this.#timesAsMuch.get(contender) ?? 1)
   }
 
   #step (message: string): void {
@@ -150,9 +168,9 @@ export class FieldMeasurement {
   }
 
   async #warmUp (contender: Contender, isNew: boolean): Promise<void> {
-    const times = this.#timesOf(contender) * this.#init.warmUp / this.#sliceTarget
+    const { warmUp } = this.#init
     const pair = await this.#take(contender)
-    await pair.dialler.ask('run', this.#operations, Math.ceil(isNew ? times : times / 10))
+    await pair.dialler.ask('run', this.#operations, this.#timesIn(isNew ? warmUp : warmUp / 10, contender))
     // of which nothing is to be said
     await percentilesOf(pair)
   }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { functionOf, placeOf, selfShares } from '../report/cpu-profile.ts'
 import { packageRoot } from '../script-path.ts'
-import { calibrate, calibrateTimes } from './calibrate.ts'
+import { timeGo } from './calibrate.ts'
 import { startPair } from './pair.ts'
 import type { Row } from './rows/row.ts'
 import type { Contender } from '../contenders/contender.ts'
@@ -22,16 +22,14 @@ export interface EndProfile {
 /** In ms */
 const WARM_UP = 1_000
 
-/** How long one go takes, in ms */
-const SLICE = 200
-
 const ENDS: End[] = ['dialler', 'listener']
 
 /**
  * Has both ends write a profile, and sums up what it says of a stretch of work of
- * about so many ms: Node's start and the compilation of code lie before it.
+ * about so many ms, so many operations in one go: Node's start and the compilation
+ * of code lie before it.
  */
-export async function profileRow (row: Row, contender: Contender, milliseconds: number, directory: string, nodeOptions: string[] = []): Promise<EndProfile[]> {
+export async function profileRow (row: Row, contender: Contender, operations: number, milliseconds: number, directory: string, nodeOptions: string[] = []): Promise<EndProfile[]> {
   const { level, name } = contender
   const nameOf = (end: End): string => `${row.name}-${level}-${name}-${end}.cpuprofile`
   const pair = await startPair(contender, row, {
@@ -40,10 +38,9 @@ export async function profileRow (row: Row, contender: Contender, milliseconds: 
   let stretch: Stretch
 
   try {
-    const count = await calibrate(pair, row, SLICE, WARM_UP)
-    const times = await calibrateTimes(pair, count, milliseconds, WARM_UP)
+    const go = await timeGo(pair, operations, WARM_UP)
     const from = now()
-    await pair.dialler.ask('run', count, times)
+    await pair.dialler.ask('run', operations, Math.ceil(milliseconds / go))
     stretch = { from, until: now() }
   } finally {
     await pair.end()

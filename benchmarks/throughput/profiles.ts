@@ -4,7 +4,9 @@ import { NAMES } from '../contenders/names.ts'
 import { textTable } from '../report/table.ts'
 import { progress } from '../run/progress.ts'
 import { withWorkers } from '../workers/start-worker.ts'
+import { calibrate } from './calibrate.ts'
 import { fieldsOf } from './fields.ts'
+import { startPair } from './pair.ts'
 import { profileRow } from './profile-row.ts'
 import type { EndProfile } from './profile-row.ts'
 import type { ThroughputOptions } from './run.ts'
@@ -19,9 +21,9 @@ const FUNCTIONS = 5
  * Profiles both ends of every rival in every row, and says where the time went.
  * Files of the same names are replaced.
  */
-export async function throughputProfiles ({ rows, contenders, rounds, target, nodeOptions }: Pick<ThroughputOptions, 'rows' | 'contenders' | 'rounds' | 'target' | 'nodeOptions'>, directory: string): Promise<string> {
+export async function throughputProfiles ({ rows, contenders, rounds, target, slices, warmUp, nodeOptions }: Pick<ThroughputOptions, 'rows' | 'contenders' | 'rounds' | 'target' | 'slices' | 'warmUp' | 'nodeOptions'>, directory: string): Promise<string> {
   const fields = fieldsOf(rows, contenders)
-  const shown = progress(fields.reduce((sum, { rivals }) => sum + rivals.length, 0))
+  const shown = progress(fields.reduce((sum, { rivals }) => sum + 1 + rivals.length, 0))
   const where = path.resolve(directory)
   const texts: string[] = []
 
@@ -32,9 +34,15 @@ export async function throughputProfiles ({ rows, contenders, rounds, target, no
       for (const { row, level, rivals } of fields) {
         const profiles: EndProfile[] = []
 
+        shown.step(`${row.name}, ${level} level: calibrating`)
+        // in one go as many as where the time is measured
+        const pair = await startPair(rivals[0], row)
+        const operations = await calibrate(pair, row, target / slices, warmUp)
+        await pair.end()
+
         for (const rival of rivals) {
           shown.step(`${row.name}, ${level} level: profiling ${rival.name}`)
-          profiles.push(...await profileRow(row, rival, rounds * target, where, nodeOptions))
+          profiles.push(...await profileRow(row, rival, operations, rounds * target, where, nodeOptions))
         }
 
         texts.push(`== ${row.title}, ${level} level ==\n${profilesText(profiles)}`)

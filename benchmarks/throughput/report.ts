@@ -39,7 +39,7 @@ export interface Work {
   operations: number
 
   /**
-   * How many times a rival does them, by its name: all work for about the same time.
+   * How many times a rival does them, by its name: more often where it is much faster.
    */
   times: Record<string, number>
 }

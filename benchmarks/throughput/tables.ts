@@ -96,6 +96,7 @@ export function footnotes ({ batch, keepsConnection, published }: ReportedRow, l
 export const LEGEND = [
   'Ratios are of the time that an operation takes, round by round and then the median: below 1 is faster. "x net" is to raw net at the connection level, "x official" to @libp2p/tcp at the same level.',
   '~ The rounds do not agree which of the two is faster: the difference may be noise.',
+  'p50, p99 and "loop p99" are those of a whole round, and then the median of the rounds.',
   'CPU and memory are of both ends together; MB/s counts one direction. Every process holds the code of a whole node, raw net\'s too: what is collected as garbage takes the longer the more there is.'
 ]
 

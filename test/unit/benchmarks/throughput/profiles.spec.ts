@@ -14,7 +14,7 @@ describe('benchmarks: profiles', function () {
     const directory = await mkdtemp(path.join(tmpdir(), 'cpu-profiles-'))
 
     try {
-      const profiles = await profileRow(rowNamed('send-only'), contenderNamed('connection', 'net'), 200, directory)
+      const profiles = await profileRow(rowNamed('send-only'), contenderNamed('connection', 'net'), 10_000, 200, directory)
       const [dialler] = profiles
 
       expect(profiles.map(({ rival, end }) => `${rival} ${end}`)).to.deep.equal(['net dialler', 'net listener'])
