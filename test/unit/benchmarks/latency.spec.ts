@@ -5,7 +5,7 @@ import { LatencyRecorder } from '../../../benchmarks/throughput/latency.ts'
 /** In ms */
 const OPERATION = 50
 const LONG_OPERATION = 250
-const BETWEEN = 2_000
+const BETWEEN = 1_000
 
 /** In µs; the clock of a timer is a little ahead of the histogram's */
 const SHORTEST = OPERATION * 0.8 * 1_000
