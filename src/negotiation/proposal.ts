@@ -65,8 +65,8 @@ export class Proposal {
   /** Lets the end of what is written pass */
   readonly #end = Promise.withResolvers<void>()
 
-  /** Settles once that has left */
-  #ended?: Promise<void>
+  /** Resolves once that has left or never will; undefined while nobody has closed the stream */
+  ended?: Promise<void>
 
   /**
    * Send the proposal.
@@ -102,11 +102,6 @@ export class Proposal {
   /** Let the end of what is written pass, although the peer has not replied */
   release (): void {
     this.#end.resolve()
-  }
-
-  /** Resolves once the end of what is written has left or never will; undefined while nobody has closed the stream */
-  get ended (): Promise<void> | undefined {
-    return this.#ended?.catch(() => {})
   }
 
   #after (ms: number, callback: () => void): NodeJS.Timeout {
@@ -204,8 +199,7 @@ export class Proposal {
         }
       })
 
-      sent.catch(() => {})
-      this.#ended = sent
+      this.ended = sent.catch(() => {})
 
       try {
         await raceSignal(sent, options?.signal)
