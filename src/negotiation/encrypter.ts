@@ -60,11 +60,10 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
 
     this.#log('presume %s', muxer.protocol)
 
-    // eslint-disable-next-line no-new
     new Proposal(secured.connection, muxer.protocol, outcome => {
       this.#log('proposal of %s was %s', muxer.protocol, outcome)
       this.#metrics?.increment({ [outcome]: true })
-    })
+    }).send()
 
     return { ...secured, streamMuxer: muxer }
   }

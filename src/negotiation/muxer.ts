@@ -1,6 +1,7 @@
-import { serviceCapabilities } from '@libp2p/interface'
+import { ConnectionClosedError, serviceCapabilities } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { CLOSE_TIMEOUT } from '../constants.ts'
+import { abortError } from '../errors.ts'
 import { KnownProtocols } from './known-protocols.ts'
 import { Proposal, isFilterable } from './proposal.ts'
 import type { KnownProtocolsComponents } from './known-protocols.ts'
@@ -53,9 +54,20 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
     const createStream = muxer.createStream.bind(muxer)
     const close = muxer.close.bind(muxer)
     const proposals = new Set<Proposal>()
+    let isClosing = false
 
     muxer.createStream = async (options: CreateOptions = {}) => {
+      if (isClosing) {
+        throw new ConnectionClosedError('The connection muxer is "closing" and not "open"')
+      }
+
       const protocol = this.#protocolToPresume(muxer, options)
+
+      // negotiation in full would find out
+      if (protocol != null && options.signal?.aborted === true) {
+        throw abortError(options.signal)
+      }
+
       const stream = await createStream(options)
 
       if (protocol != null && isFilterable(stream)) {
@@ -68,16 +80,16 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
     }
 
     muxer.close = async (options?: AbortOptions) => {
+      isClosing = true
+
       // a peer that does not reply must not hold up the close
       const timer = setTimeout(() => {
         proposals.forEach(proposal => { proposal.release() })
       }, CLOSE_TIMEOUT)
 
       try {
-        const ends = [...proposals].map(({ ended }) => ended).filter(ended => ended != null)
-
-        if (ends.length > 0) {
-          await allOf(ends, options)
+        if (proposals.size > 0) {
+          await closeAll([...proposals], options)
         }
 
         await close(options)
@@ -117,6 +129,7 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
     })
 
     proposals.add(proposal)
+    proposal.send()
 
     // tells libp2p that there is nothing left to negotiate
     stream.protocol = protocol
@@ -125,11 +138,13 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
 
 /**
  * A muxer waits for the streams that it closes itself, and not for those that are
- * closing already: what their ends are about to say would be lost with it.
+ * closing already: what their ends are about to say would be lost with it. And it
+ * stays open if one of those that it closes ends with an error, as one does whose
+ * protocol is refused meanwhile.
  */
-async function allOf (ends: Array<Promise<void>>, options?: AbortOptions): Promise<void> {
+async function closeAll (proposals: Proposal[], options?: AbortOptions): Promise<void> {
   try {
-    await raceSignal(Promise.all(ends), options?.signal)
+    await raceSignal(Promise.all(proposals.map(async proposal => proposal.close(options))), options?.signal)
   } catch {
     // the signal ends this wait, and the muxer decides what it means to it
   }

@@ -29,13 +29,14 @@ export interface FilterableStream extends MessageStream {
   remoteWriteStatus: Stream['remoteWriteStatus']
   onData(data: Uint8Array | Uint8ArrayList): void
   onRemoteCloseWrite(): void
+  onRemoteReset(): void
   onTransportClosed(): void
 
   /** Where the two directions are closed one by one, as those of AbstractStream are */
   sendCloseWrite?(options?: AbortOptions): Promise<void>
 }
 
-const REQUIRED = ['onData', 'onRemoteCloseWrite', 'onTransportClosed'] as const
+const REQUIRED = ['onData', 'onRemoteCloseWrite', 'onRemoteReset', 'onTransportClosed'] as const
 const REPLACED = ['onData', 'onRemoteCloseWrite', 'sendCloseWrite'] as const
 
 /** Whether the data of a stream can be filtered, and nobody else does */
@@ -58,6 +59,7 @@ export class Proposal {
   readonly #stream: FilterableStream
   readonly #protocol: string
   readonly #reply: ExpectedReply
+  readonly #bytes: Uint8Array
   readonly #onOutcome: (outcome: ProposalOutcome) => void
   #timeout: NodeJS.Timeout
   #outcome?: ProposalOutcome
@@ -66,19 +68,16 @@ export class Proposal {
   readonly #end = Promise.withResolvers<void>()
 
   /** Resolves once that has left or never will; undefined while nobody has closed the stream */
-  ended?: Promise<void>
+  #ended?: Promise<void>
 
-  /**
-   * Send the proposal.
-   *
-   * @throws {Error} the stream's error, if it cannot send
-   */
+  /** Resolves once `close` of the stream did, if it was this proposal's */
+  #closed?: Promise<void>
+
   constructor (stream: FilterableStream, protocol: string, onOutcome: (outcome: ProposalOutcome) => void) {
-    const bytes = encodeProposal(protocol)
-
     this.#stream = stream
     this.#protocol = protocol
-    this.#reply = new ExpectedReply(bytes)
+    this.#bytes = encodeProposal(protocol)
+    this.#reply = new ExpectedReply(this.#bytes)
     this.#onOutcome = onOutcome
     this.#end.promise.catch(() => {})
     this.#timeout = this.#after(REPLY_TIMEOUT, () => {
@@ -90,9 +89,16 @@ export class Proposal {
     stream.onRemoteCloseWrite = () => { this.#onRemoteCloseWrite() }
     stream.addEventListener('close', this.#onClose)
     this.#holdCloseWrite()
+  }
 
+  /**
+   * Send the proposal.
+   *
+   * @throws {Error} the stream's error, if it cannot send
+   */
+  send (): void {
     try {
-      stream.send(bytes)
+      this.#stream.send(this.#bytes)
     } catch (err: any) {
       this.#settle('aborted', err)
       throw err
@@ -102,6 +108,20 @@ export class Proposal {
   /** Let the end of what is written pass, although the peer has not replied */
   release (): void {
     this.#end.resolve()
+  }
+
+  /**
+   * Close the stream, unless somebody has begun to, and wait for the reply that holds
+   * up its end, whatever comes of it. Whoever waits for the stream's own queue before
+   * that is not waited for, as a muxer does not.
+   */
+  async close (options?: AbortOptions): Promise<void> {
+    this.#closed ??= this.#stream.close(options).catch(err => {
+      this.#stream.log('could not be closed - %e', err)
+    })
+
+    await this.#closed
+    await this.#ended
   }
 
   #after (ms: number, callback: () => void): NodeJS.Timeout {
@@ -151,6 +171,8 @@ export class Proposal {
     this.#settle('refused', error)
     // nothing that follows is for anybody
     this.#stream.onData = () => {}
+    // a peer that takes what was written for further proposals may give up right behind its refusal
+    this.#stream.onRemoteReset = () => { this.#stream.abort(error) }
     // let the muxer finish with the frame first
     queueMicrotask(() => { this.#stream.abort(error) })
   }
@@ -184,29 +206,19 @@ export class Proposal {
     }
 
     stream.sendCloseWrite = async options => {
-      let isAwaited = true
-
       const sent = this.#end.promise.then(async () => {
         await sendCloseWrite()
 
-        if (!isAwaited) {
-          // what `close` of the stream would have done
-          stream.writeStatus = 'closed'
+        // what `close` of the stream does too, unless its signal has ended its wait: that does not end the close
+        stream.writeStatus = 'closed'
 
-          if (stream.remoteWriteStatus === 'closed') {
-            stream.onTransportClosed()
-          }
+        if (stream.remoteWriteStatus === 'closed') {
+          stream.onTransportClosed()
         }
       })
 
-      this.ended = sent.catch(() => {})
-
-      try {
-        await raceSignal(sent, options?.signal)
-      } finally {
-        // the signal ends the wait of whoever closes, not the close
-        isAwaited = false
-      }
+      this.#ended = sent.catch(() => {})
+      await raceSignal(sent, options?.signal)
     }
   }
 }

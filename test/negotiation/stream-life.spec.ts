@@ -160,6 +160,39 @@ for (const [name, muxer] of Object.entries(muxers)) {
       expect(joined(...got)).to.equalBytes(counting(50))
     })
 
+    it('is not opened any more once the connection is being closed', async () => {
+      const { connection, holdReplies } = await streamNodes(defer, { muxer })
+      holdReplies()
+      const stream = await connection.newStream(ECHO, EAGER)
+
+      const ends = [stream.close(), connection.close()]
+      await expect(connection.newStream(ECHO, EAGER)).to.eventually.be.rejected.with.property('name', 'ConnectionClosedError')
+      await Promise.all(ends)
+    })
+
+    it('is not opened any more if its signal has fired', async () => {
+      const { connection, counted } = await streamNodes(defer, { muxer })
+
+      await expect(connection.newStream(ECHO, { ...EAGER, signal: AbortSignal.abort() })).to.eventually.be.rejected.with.property('name', 'AbortError')
+      expect(connection.streams).to.be.empty()
+      expect(counted()).to.deep.equal({})
+    })
+
+    it('rejects with its own error if the connection is aborted while it is opened', async function () {
+      if (name === '@libp2p/mplex') {
+        // its own error, which it throws in a microtask, decorated or not
+        this.skip()
+      }
+
+      const { connection, counted } = await streamNodes(defer, { muxer })
+
+      const opening = connection.newStream(ECHO, EAGER)
+      connection.abort(new Error('enough'))
+
+      await expect(opening).to.eventually.be.rejected.with.property('name', 'StreamStateError')
+      expect(counted()).to.deep.equal({ aborted: 1 })
+    })
+
     it('ends with an error when the connection does, before the reply', async () => {
       const { connection, holdReplies, counted } = await streamNodes(defer, { muxer })
       holdReplies()

@@ -105,6 +105,37 @@ for (const [name, factory] of Object.entries(muxers)) {
       expect(await read(got, 5)).to.equalBytes(counting(5))
     })
 
+    it('of another kind is what the stream ends with, also if the peer gives up right behind it', async () => {
+      const { connection, counted, open } = muxerPair(factory)
+      const { local, remote } = await open(PROTOCOL)
+      const close = closed(local)
+
+      connection.pause()
+      remote.send(NA)
+      remote.abort(new Error('no such protocol'))
+      await turns(5)
+      connection.resume()
+
+      expect((await close).error).to.have.property('name', 'UnsupportedProtocolError')
+      expect(counted()).to.deep.equal({ refused: 1 })
+    })
+
+    it('closes a stream whose close() is given up in that very moment', async () => {
+      const { counted, open } = muxerPair(factory)
+      const { local, remote } = await open(PROTOCOL)
+      const controller = new AbortController()
+      const close = closed(local)
+      local.addEventListener('message', () => { controller.abort() })
+
+      const closing = local.close({ signal: controller.signal }).catch(() => {})
+      remote.send(joined(REPLY, counting(1)))
+      await remote.close()
+      await closing
+
+      expect((await close).error).to.be.undefined()
+      expect(counted()).to.deep.equal({ accepted: 1 })
+    })
+
     it('of another kind closes the stream with an UnsupportedProtocolError, and no other', async () => {
       const { open, counted } = muxerPair(factory)
       const other = await open(PROTOCOL)
