@@ -1,4 +1,4 @@
-import type { Libp2pEvents, Logger, PeerId, PeerStore, Stream, StreamMuxer, TypedEventTarget } from '@libp2p/interface'
+import type { Libp2pEvents, Logger, PeerId, PeerStore, PeerUpdate, Stream, StreamMuxer, TypedEventTarget } from '@libp2p/interface'
 
 export interface KnownProtocolsComponents {
   peerStore: PeerStore
@@ -7,6 +7,15 @@ export interface KnownProtocolsComponents {
 
 /** How many peers are remembered that we have no connection to; the one that left longest ago makes room */
 const MAX_ABSENT = 1_000
+
+/**
+ * What the names that identify tells of a peer may cost to remember, in bytes. A name
+ * beyond that costs a round trip a stream, as if it was not known.
+ */
+const MAX_NAMES = 16 * 1024
+
+/** What a name costs beside its characters, about */
+const NAME_OVERHEAD = 64
 
 /**
  * Knows which protocols the peer at the other end of a muxer speaks: those that it
@@ -51,7 +60,7 @@ export class KnownProtocols {
       }
     })
     components.events.addEventListener('peer:identify', event => {
-      this.#learn(event.detail.peerId, () => new Set(event.detail.protocols))
+      this.#learn(event.detail.peerId, () => firstOf(event.detail.protocols))
     })
     components.events.addEventListener('peer:disconnect', event => {
       this.#leave(event.detail.toString())
@@ -157,12 +166,63 @@ export class KnownProtocols {
     }
   }
 
-  /** libp2p asked for its own change of the list before the refusal could come, and the peer store keeps the order */
+  /**
+   * libp2p asked for its own change of the list before the refusal could come, and the
+   * peer store keeps the order. But others may change the list between our reading it
+   * and our replacing it, identify above all: then it is replaced by theirs.
+   */
   async #remove (peer: PeerId, protocol: string): Promise<void> {
-    const { protocols } = await this.#components.peerStore.get(peer)
+    let { protocols: stored } = await this.#components.peerStore.get(peer)
+    let wanted = without(protocol, stored)
 
-    await this.#components.peerStore.patch(peer, {
-      protocols: protocols.filter(known => known !== protocol)
-    })
+    while (!isSame(wanted, stored)) {
+      const previous = await this.#replace(peer, wanted)
+      const next = isSame(previous, stored) ? wanted : without(protocol, previous)
+
+      stored = wanted
+      wanted = next
+    }
   }
+
+  /** @returns what was there, as far as the peer store tells */
+  async #replace (peer: PeerId, protocols: string[]): Promise<string[]> {
+    const { events, peerStore } = this.#components
+    const updates: PeerUpdate[] = []
+    const onUpdate = ({ detail }: CustomEvent<PeerUpdate>): void => { updates.push(detail) }
+
+    events.addEventListener('peer:update', onUpdate)
+
+    try {
+      const patched = await peerStore.patch(peer, { protocols })
+
+      return updates.find(({ peer }) => peer === patched)?.previous?.protocols ?? protocols
+    } finally {
+      events.removeEventListener('peer:update', onUpdate)
+    }
+  }
+}
+
+function without (name: string, names: string[]): string[] {
+  return names.filter(other => other !== name)
+}
+
+function firstOf (names: string[]): Set<string> {
+  const first = new Set<string>()
+  let cost = 0
+
+  for (const name of names) {
+    cost += name.length + NAME_OVERHEAD
+
+    if (cost > MAX_NAMES) {
+      break
+    }
+
+    first.add(name)
+  }
+
+  return first
+}
+
+function isSame (names: string[], others: string[]): boolean {
+  return names.length === others.length && names.every(name => others.includes(name))
 }

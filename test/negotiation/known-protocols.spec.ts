@@ -9,7 +9,7 @@ import type { Libp2pEvents, PeerId, StreamMuxer } from '@libp2p/interface'
 const MAX_ABSENT = 1_000
 
 describe('what peers are known to speak', () => {
-  function setUp (): { known: KnownProtocols, connect(peer: number, status?: string): StreamMuxer, identify(peer: number): void, disconnect(peer: number): void } {
+  function setUp (): { known: KnownProtocols, connect(peer: number, status?: string): StreamMuxer, identify(peer: number, protocols?: string[]): void, disconnect(peer: number): void } {
     const events = new TypedEventEmitter<Libp2pEvents>()
     const known = new KnownProtocols({ events, peerStore: {} as unknown as KnownProtocolsComponents['peerStore'] }, defaultLogger().forComponent('test'))
     const idOf = (peer: number): PeerId => ({ toString: () => `peer ${peer}` }) as unknown as PeerId
@@ -23,7 +23,7 @@ describe('what peers are known to speak', () => {
 
         return { streams } as unknown as StreamMuxer
       },
-      identify: peer => { tell('peer:identify', { peerId: idOf(peer), protocols: [ECHO] }) },
+      identify: (peer, protocols = [ECHO]) => { tell('peer:identify', { peerId: idOf(peer), protocols }) },
       disconnect: peer => { tell('peer:disconnect', idOf(peer)) }
     }
   }
@@ -58,6 +58,22 @@ describe('what peers are known to speak', () => {
     expect(known.has(muxer, '/test/old/1.0.0')).to.be.true()
     identify(1)
     expect(known.has(muxer, '/test/old/1.0.0')).to.be.false()
+    expect(known.has(muxer, ECHO)).to.be.true()
+  })
+
+  it('is no more than a few hundred names of a peer, however many it tells', () => {
+    const { known, connect, identify } = setUp()
+    const muxer = connect(1)
+    const names = Array.from({ length: 1_000 }, (_, i) => `/test/${i}/1.0.0`)
+
+    identify(1, names)
+    expect(names.filter(name => known.has(muxer, name)).length).to.be.within(200, 256)
+    expect(known.has(muxer, names[0])).to.be.true()
+
+    identify(1, ['x'.repeat(80 * 1_024), ECHO])
+    expect(known.has(muxer, ECHO)).to.be.false()
+
+    known.add(muxer, ECHO)
     expect(known.has(muxer, ECHO)).to.be.true()
   })
 

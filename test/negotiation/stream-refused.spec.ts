@@ -1,13 +1,15 @@
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { closed, until } from '../fixtures/waiting.ts'
+import { closed, until, within } from '../fixtures/waiting.ts'
 import { muxers } from './fixtures/muxers.ts'
 import { counting } from './fixtures/proposals.ts'
 import { ECHO, EAGER, echo, firstByte } from './fixtures/stacks.ts'
 import { streamNodes } from './fixtures/stream-nodes.ts'
 import type { StreamNodes } from './fixtures/stream-nodes.ts'
+import type { PeerId, PeerStore } from '@libp2p/interface'
 
 const UNKNOWN = '/test/unknown/1.0.0'
+const OTHER = '/test/other/1.0.0'
 
 for (const [name, muxer] of Object.entries(muxers)) {
   describe(`a protocol that the peer refuses on an optimistic stream of ${name}`, () => {
@@ -69,9 +71,51 @@ for (const [name, muxer] of Object.entries(muxers)) {
       const close = closed(stream)
 
       stream.send(counting(10_000))
-      expect((await close).error).to.exist()
+      expect((await close).error).to.have.property('name', 'UnsupportedProtocolError')
       expect(() => stream.send(counting(1))).to.throw()
       expect(await firstByte(await nodes.connection.newStream(ECHO, EAGER))).to.equal(42)
+    })
+
+    it('takes nothing else out of the peer store, also what others put in at the same time', async () => {
+      const read = Promise.withResolvers<void>()
+      const meanwhile = Promise.withResolvers<void>()
+      const nodes = await streamNodes(defer, {
+        muxer,
+        through: store => ({
+          get: async (peer: PeerId) => {
+            const found = await store.get(peer)
+            read.resolve()
+            await meanwhile.promise
+
+            return found
+          },
+          patch: store.patch.bind(store),
+          merge: store.merge.bind(store)
+        }) as unknown as PeerStore
+      })
+      await firstByte(await nodes.connection.newStream(ECHO))
+      await refused(nodes)
+
+      await within(2_000, 'reading the peer store', read.promise)
+      await nodes.dialler.peerStore.merge(nodes.listener.peerId, { protocols: [OTHER] })
+      meanwhile.resolve()
+
+      await until(async () => !(await nodes.stored()).includes(UNKNOWN), 'the protocol is out of the peer store', 2_000)
+      await until(async () => (await nodes.stored()).length === 2, 'the others are in it', 2_000)
+      expect(await nodes.stored()).to.deep.equal([ECHO, OTHER])
+    })
+
+    it('while the connection is being closed does not keep it open', async () => {
+      const nodes = await streamNodes(defer, { muxer })
+      const release = nodes.holdReplies()
+      await nodes.connection.newStream(UNKNOWN, EAGER)
+
+      const closing = nodes.connection.close()
+      release()
+      await closing
+
+      expect(nodes.connection.status).to.equal('closed')
+      expect(nodes.dialler.getConnections()).to.be.empty()
     })
 
     it('is out of the peer store when several are refused at once', async () => {
