@@ -39,6 +39,13 @@ export const MAX_UNREAD_BYTES = 64 * 1024
  */
 export const MAX_WRITE_BYTES = 1024 * 1024
 
+/**
+ * How much is accepted after `close()` while what was sent before still waits, in
+ * bytes: an encrypter may have held it back until the socket drains. That is what its
+ * streams have sent until they were told to wait, some windows of a muxer at most.
+ */
+export const MAX_HELD_BYTES = 64 * 1024 * 1024
+
 /** A closed socket that still waits for the peer's FIN is destroyed after this long without input, in ms. */
 export const LINGER_IDLE_TIMEOUT = 5_000
 
@@ -53,6 +60,9 @@ export const RELISTEN_INTERVAL = 1_000
 
 /** How often a listener looks whether a file descriptor is left for the next connection, in ms. */
 export const DESCRIPTOR_CHECK_INTERVAL = 1_000
+
+/** The longest delay that Node's timers know, in ms: 24.8 days. Longer timeouts are taken for it. */
+export const MAX_TIMEOUT = 2 ** 31 - 1
 
 /**
  * How long libp2p's connection manager gives connections to close when the node

@@ -1,5 +1,6 @@
 import { raceSignal } from 'race-signal'
 import { isUnix } from '../addresses.ts'
+import { MAX_HELD_BYTES } from '../constants.ts'
 import { finish } from './close-path.ts'
 import { DirectConnection } from './direct-connection.ts'
 import { WritePath } from './write-path.ts'
@@ -8,6 +9,13 @@ import type { Backlogged } from './write-path.ts'
 import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
 import type { AbstractMultiaddrConnectionInit } from '@libp2p/utils'
 import type { Socket } from 'node:net'
+
+/**
+ * Where the encrypter above has a queue, this many turns of the event loop must pass
+ * in which it sends nothing before it is taken to be empty: TLS takes one for each
+ * write, and may be asked later in the same turn than we look
+ */
+const QUIET_TURNS = 2
 
 export interface GracefulConnectionInit extends AbstractMultiaddrConnectionInit {
   /** A connected socket, created with `allowHalfOpen: true` */
@@ -36,6 +44,15 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   /** The one graceful close that all callers of `close()` wait for; the 'close' event settles it */
   #closing?: PromiseWithResolvers<void>
 
+  /** Whether there are any: the peer's FIN begins one too */
+  #isAwaited = false
+
+  /**
+   * Whether what is above reads through a queue, and so writes through one too, as
+   * TLS does: it was once paused
+   */
+  #hasQueueAbove = false
+
   constructor (init: GracefulConnectionInit) {
     super(init)
 
@@ -48,6 +65,11 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   /** The kernel did not take at once all that it was given */
   abstract onBacklog (): void
 
+  pause (): void {
+    this.#hasQueueAbove = true
+    super.pause()
+  }
+
   /** From now on read what comes in and throw it away */
   protected abstract discardInput (): void
 
@@ -55,7 +77,8 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
    * Send everything that `send` accepted, then FIN, and resolve at the peer's
    * FIN, or `closeTimeout` ms after ours was handed to the kernel. From the call
    * on nothing more is delivered, and nothing more can be sent unless what was
-   * sent before still waits for the socket to drain.
+   * sent before still waits for the socket to drain, or in a queue above: of that
+   * `send` takes {@link MAX_HELD_BYTES}, and throws then.
    *
    * The signal ends the wait, not the close: to give up call `abort`.
    *
@@ -65,18 +88,20 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
     if (this.status === 'open' || this.status === 'closing') {
       // what came before anybody listened, or while paused
       this.readBuffer.consume(this.readBuffer.byteLength)
+    } else if (!this.#isAwaited) {
+      // it was over before anybody closed it
+      return
     }
 
-    if (this.#closing == null) {
-      if (this.status !== 'open') {
-        return
-      }
+    this.#isAwaited = true
 
+    if (this.#closing == null) {
       this.closedBy ??= 'local'
 
       // While the socket is full, the encrypter above may hold back what did not
-      // fit, and sends it after 'drain': that too was accepted by its `send`
-      if (!this.#isPending()) {
+      // fit, and sends it after 'drain', and one with a queue does so turn by turn:
+      // that too was accepted by its `send`
+      if (!this.#isPending() && !this.#hasQueueAbove) {
         this.writeStatus = 'closing'
       }
 
@@ -118,12 +143,32 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
     // whoever hears of the peer's FIN may answer it
     await Promise.resolve()
 
-    while (this.#isPending()) {
+    let turns = this.#hasQueueAbove ? QUIET_TURNS : 0
+
+    if (turns === 0 && !this.#isPending()) {
+      return
+    }
+
+    const limit = this.socket.bytesWritten + MAX_HELD_BYTES
+
+    while (turns > 0 || this.#isPending()) {
+      const { bytesWritten } = this.socket
+      const wasPending = this.#isPending()
+
       // the base class forgets what is sent while it tells that it is idle
       this.processSendQueue()
       await this.onDrain()
       // let whoever waited for 'drain' send
       await new Promise<void>(resolve => { setImmediate(resolve) })
+
+      if (this.#hasQueueAbove) {
+        turns = wasPending || this.socket.bytesWritten !== bytesWritten ? QUIET_TURNS : turns - 1
+      }
+
+      if (this.socket.bytesWritten > limit) {
+        // nobody has held back so much: somebody goes on sending
+        this.writeStatus = 'closing'
+      }
     }
   }
 
@@ -134,6 +179,11 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
 
     this.writeStatus = 'closing'
     this.writes.flush()
+
+    if (this.socket.destroyed && !this.socket.writableFinished) {
+      // from elsewhere: the 'close' event is about to tell that not all was sent
+      return
+    }
 
     const closed = await finish(this.socket, this.#closeTimeout)
 

@@ -1,8 +1,8 @@
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { collect, MiB, payload, sendAll, tally, turns } from '../fixtures/bytes.ts'
+import { collect, KiB, MiB, payload, sendAll, tally, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { rawPeer, readAll } from '../fixtures/peers.ts'
+import { rawClient, rawPeer, readAll } from '../fixtures/peers.ts'
 import { rawPair, rawTransport } from '../fixtures/raw.ts'
 import { closed, timed, until, within } from '../fixtures/waiting.ts'
 
@@ -128,6 +128,72 @@ describe('closing a connection', () => {
     await within(5_000, 'close()', dialler.close())
 
     await until(() => received.bytes === 15, 'everything has arrived')
+  })
+
+  it('ends, although somebody goes on sending whenever the socket drains', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    const received = readAll(socket)
+    let sent = 0
+
+    const sending = (async () => {
+      while (true) {
+        const isRoom = conn.send(payload(64 * KiB))
+        sent += 64 * KiB
+
+        if (!isRoom) {
+          await conn.onDrain()
+        }
+      }
+    })()
+    const stopped = sending.catch((err: Error) => err)
+    await until(() => conn.writableNeedsDrain, 'the socket is full')
+
+    const before = sent
+    await within(30_000, 'close()', conn.close())
+
+    expect(await stopped).to.have.property('name', 'StreamStateError')
+    expect(sent - before).to.be.within(60 * MiB, 80 * MiB)
+    expect((await received).bytes).to.equal(sent)
+  })
+
+  it('resolves, if the connection was lost before', async () => {
+    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+
+    sendAll(conn, payload(8 * MiB))
+    socket.end()
+    await pEvent(conn, 'remoteCloseWrite')
+    const end = closed(conn)
+    socket.resetAndDestroy()
+    expect((await end).error).to.have.property('name', 'StreamResetError')
+
+    await within(1_000, 'close()', conn.close())
+  })
+
+  it('rejects, if the socket was destroyed a moment ago and not all was sent', async () => {
+    const listening = await rawTransport(defer).listen()
+    await Promise.all([rawClient(defer, listening.port), rawClient(defer, listening.port)])
+    const conns = [await listening.next(), await listening.next()]
+    const closes: Array<Promise<void>> = []
+
+    conns.forEach((conn, i) => {
+      conn.addEventListener('close', () => {
+        const other = conns[1 - i]
+
+        // its 'close' comes next
+        if (other.status === 'open') {
+          other.send(payload(1_000))
+          closes.push(other.close())
+        }
+      })
+    })
+
+    await listening.listener.close()
+    expect(closes).to.have.lengthOf(1)
+    await expect(closes[0]).to.eventually.be.rejected.with.property('name', 'ConnectionClosedError')
   })
 
   it('accepts nothing more to send', async () => {

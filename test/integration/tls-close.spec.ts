@@ -1,0 +1,54 @@
+import { noise } from '@libp2p/noise'
+import { tls } from '@libp2p/tls'
+import { yamux } from '@libp2p/yamux'
+import { expect } from 'aegir/chai'
+import { optimistic } from '../../src/index.ts'
+import { KiB, MiB, Tallier, payload, tally } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { tcp } from '../fixtures/transport.ts'
+import { within } from '../fixtures/waiting.ts'
+import { bareNode } from '../negotiation/fixtures/stacks.ts'
+import type { Tally } from '../fixtures/bytes.ts'
+import type { Libp2pOptions } from 'libp2p'
+
+const SINK = '/test/sink/1.0.0'
+
+/** TLS is Node's, which writes a piece a turn of the event loop */
+const encrypters = {
+  'tls()': tls(),
+  'optimistic(tls())': optimistic(tls()),
+  'noise()': noise()
+}
+
+for (const [name, encrypter] of Object.entries(encrypters)) {
+  describe(`a connection with ${name} that is closed behind its last stream`, () => {
+    const defer = cleanUpAfterEach()
+
+    for (const [size, bytes] of Object.entries({ '1 byte': 1, '1 KiB': KiB, '3 MiB': 3 * MiB })) {
+      it(`loses nothing of ${size}`, async () => {
+        const options: Libp2pOptions = { transports: [tcp()], connectionEncrypters: [encrypter], streamMuxers: [yamux()] }
+        const listener = await bareNode(defer, { ...options, addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] } })
+        const dialler = await bareNode(defer, options)
+        const { promise, resolve } = Promise.withResolvers<Tally>()
+        await listener.handle(SINK, async stream => {
+          const tallier = new Tallier()
+
+          for await (const data of stream) {
+            tallier.add(data.subarray())
+          }
+
+          resolve(tallier.result())
+        })
+
+        const connection = await dialler.dial(listener.getMultiaddrs())
+        const stream = await connection.newStream(SINK)
+        const data = payload(bytes)
+        stream.send(data)
+        await stream.close()
+        await connection.close()
+
+        expect(await within(5_000, 'reading to the end', promise)).to.deep.equal(tally(data))
+      })
+    }
+  })
+}
