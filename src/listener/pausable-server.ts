@@ -36,8 +36,9 @@ export class PausableServer {
     return this.#state
   }
 
+  /** `net.Server` goes on telling the path of a unix socket that it has given up, or never got */
   address (): AddressInfo | string | null {
-    return this.#server.address()
+    return this.#state === 'listening' ? this.#server.address() : null
   }
 
   /**

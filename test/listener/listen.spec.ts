@@ -66,12 +66,34 @@ describe('the address that is listened on', () => {
     await rawClient(defer, Number(port))
   })
 
-  it('/unix', async () => {
+  /** A path that nobody has */
+  async function unixPath (): Promise<string> {
     const dir = await mkdtemp(join(tmpdir(), 'listen-'))
     defer(async () => rm(dir, { recursive: true }))
-    const addr = `/unix/${encodeURIComponent(join(dir, 'a.sock'))}`
+
+    return join(dir, 'a.sock')
+  }
+
+  it('/unix', async () => {
+    const addr = `/unix/${encodeURIComponent(await unixPath())}`
 
     expect(await answersAt(addr)).to.equal(addr)
+  })
+
+  it('/unix is told no more once it is closed', async () => {
+    const { listener } = await rawTransport(defer).listen(`/unix/${encodeURIComponent(await unixPath())}`)
+    expect(listener.getAddrs()).to.have.lengthOf(1)
+
+    await listener.close()
+    expect(listener.getAddrs()).to.be.empty()
+  })
+
+  it('/unix is not told if somebody else has it', async () => {
+    const { addr } = await rawPeer(defer, { path: await unixPath() })
+    const listener = rawTransport(defer).transport.createListener({ upgrader: passThrough() })
+
+    await expect(listener.listen(multiaddr(addr))).to.eventually.be.rejected.with.property('code', 'EADDRINUSE')
+    expect(listener.getAddrs()).to.be.empty()
   })
 
   it('with a peer id behind it, which it does not tell', async () => {
