@@ -6,7 +6,7 @@ import { connect } from './connect.ts'
 import { LingeringSockets } from './connection/close-path.ts'
 import { OpenSockets } from './connection/open-sockets.ts'
 import { SocketConnection } from './connection/socket-connection.ts'
-import { CLOSE_TIMEOUT, OWNER_CLOSE_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.ts'
+import { CLOSE_TIMEOUT, MAX_TIMEOUT, OWNER_CLOSE_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.ts'
 import { abortError } from './errors.ts'
 import { TCPListener } from './listener/listener.ts'
 import { dialerMetrics } from './metrics.ts'
@@ -19,8 +19,7 @@ import type { ComponentLogger, Connection, Listener, Logger, Startable, Transpor
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
-/** The longest delay that Node's timers know, in ms */
-const MAX_TIMEOUT = 2 ** 31 - 1
+const TIMEOUTS = ['closeTimeout', 'inboundSocketInactivityTimeout', 'outboundSocketInactivityTimeout', 'stalledWriteTimeout'] as const
 
 export class TCP implements Transport<TCPDialEvents>, Startable {
   readonly #options: Readonly<TCPOptions>
@@ -40,17 +39,12 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
   readonly #refusals = new Refusals()
 
   /**
-   * @throws {InvalidParametersError} if a timeout is no number of ms that Node's timers can count
+   * @throws {InvalidParametersError} if a timeout is no number of ms from 0 on
    */
   constructor (components: TCPComponents, options: TCPOptions = {}) {
-    assertTimeout('closeTimeout', options.closeTimeout)
-    assertTimeout('inboundSocketInactivityTimeout', options.inboundSocketInactivityTimeout)
-    assertTimeout('outboundSocketInactivityTimeout', options.outboundSocketInactivityTimeout)
-    assertTimeout('stalledWriteTimeout', options.stalledWriteTimeout)
-
-    this.#options = Object.freeze({ ...options })
-    this.#closeTimeout = options.closeTimeout ?? CLOSE_TIMEOUT
-    this.#stalledWriteTimeout = options.stalledWriteTimeout ?? STALLED_WRITE_TIMEOUT
+    this.#options = Object.freeze({ ...options, ...timeoutsOf(options) })
+    this.#closeTimeout = this.#options.closeTimeout ?? CLOSE_TIMEOUT
+    this.#stalledWriteTimeout = this.#options.stalledWriteTimeout ?? STALLED_WRITE_TIMEOUT
     this.#components = components
     this.#metrics = dialerMetrics(components.metrics)
     this.#logger = printableLogger(components.logger)
@@ -76,7 +70,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
    * what is still open `closeTimeout` ms later is destroyed.
    */
   async stop (): Promise<void> {
-    await this.#sockets.closed(OWNER_CLOSE_TIMEOUT + this.#closeTimeout)
+    await this.#sockets.closed(Math.min(OWNER_CLOSE_TIMEOUT + this.#closeTimeout, MAX_TIMEOUT))
   }
 
   /**
@@ -225,10 +219,25 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
   }
 }
 
-function assertTimeout (name: keyof TCPOptions, ms?: number): void {
-  if (ms != null && !(typeof ms === 'number' && ms >= 0 && ms <= MAX_TIMEOUT)) {
-    throw new InvalidParametersError(`${name} must be a number of milliseconds from 0 to ${MAX_TIMEOUT}, not ${ms}`)
+/** Those that are set, as Node's timers can count them */
+function timeoutsOf (options: TCPOptions): TCPOptions {
+  const timeouts: TCPOptions = {}
+
+  for (const name of TIMEOUTS) {
+    const ms = options[name]
+
+    if (ms == null) {
+      continue
+    }
+
+    if (typeof ms !== 'number' || !(ms >= 0)) {
+      throw new InvalidParametersError(`${name} must be a number of milliseconds from 0 on, not ${ms}`)
+    }
+
+    timeouts[name] = Math.min(ms, MAX_TIMEOUT)
   }
+
+  return timeouts
 }
 
 /** The same with and without a peer id */

@@ -188,8 +188,8 @@ describe('the limit for writes that stall', function () {
     expect(await peer.received).to.deep.equal(tally(data))
   })
 
-  it('takes no number that Node cannot count', () => {
-    for (const stalledWriteTimeout of [-1, NaN, 2 ** 31]) {
+  it('is a number from 0 on', () => {
+    for (const stalledWriteTimeout of [-1, NaN, '1' as unknown as number]) {
       expect(() => rawTransport(defer, { stalledWriteTimeout })).to.throw().with.property('name', 'InvalidParametersError')
     }
   })

@@ -1,6 +1,7 @@
 import { isTransport, serviceCapabilities } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
+import { turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -54,6 +55,29 @@ describe('the transport', () => {
 
   it('can be created without options', () => {
     expect(() => rawTransport(defer)).to.not.throw()
+  })
+
+  it('takes a timeout that is longer than timers count for the longest', async () => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error): void => { warnings.push(warning) }
+    process.on('warning', onWarning)
+    defer(() => { process.off('warning', onWarning) })
+
+    const { addr, next } = await rawPeer(defer)
+    const { transport, dial } = rawTransport(defer, {
+      closeTimeout: 2 ** 31 - 1,
+      inboundSocketInactivityTimeout: Number.MAX_SAFE_INTEGER,
+      outboundSocketInactivityTimeout: 2 ** 31,
+      stalledWriteTimeout: Infinity
+    })
+    await dial(addr)
+    const socket = await next()
+
+    const stopped = transport.stop?.()
+    await turns(20)
+    socket.resetAndDestroy()
+    await stopped
+    expect(warnings).to.be.empty()
   })
 
   it('reports that it opens a connection', async () => {
