@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
+import { numberFrom, wholeFrom } from '../../benchmarks/command-line/arguments.ts'
 import { buildPeers } from '../../benchmarks/rivals/native/build.ts'
 import { packageRoot } from '../../benchmarks/script-path.ts'
 import { allCells, isNative } from './cells.ts'
@@ -93,9 +94,9 @@ for (const [name, number] of [['SIGHUP', 1], ['SIGINT', 2], ['SIGTERM', 15]] as 
 }
 
 const options = new Command()
-  .option('--dials <count>', 'dials per cell over loopback', Number, 100)
-  .option('--runs <count>', 'measured dials per cell over the delayed link', Number, 10)
-  .option('--delay <ms>', 'one-way delay of that link', Number, 40)
+  .option('--dials <count>', 'dials per cell over loopback', wholeFrom(1), 100)
+  .option('--runs <count>', 'measured dials per cell over the delayed link', wholeFrom(1), 10)
+  .option('--delay <ms>', 'one-way delay of that link', numberFrom(0), 40)
   .option('--no-delayed', 'skip that link')
   .parse()
   .opts<Options>()

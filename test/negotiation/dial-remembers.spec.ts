@@ -47,7 +47,6 @@ describe('an address that refused an optimistic dial', () => {
     expect(second.counted()).to.deep.equal({ accepted: 1 })
   })
 
-  // see the report: src remembers it for an hour
   it('is not remembered for having dropped one connection, if the next one fares no better', async () => {
     const listener = await echoNode(defer)
     const hangUp = reply(new Uint8Array(), 'RST')

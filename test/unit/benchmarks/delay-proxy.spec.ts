@@ -5,15 +5,32 @@ import { pEvent } from 'p-event'
 import { delayProxy } from '../../../benchmarks/link/delay-proxy.ts'
 import type { DelayProxy } from '../../../benchmarks/link/delay-proxy.ts'
 
+/** In ms */
 const DELAY = 40
+
+/** Of several, one is not held up by the machine */
+const TRIES = 3
+
+/**
+ * That the quickest of some tries, in ms, takes so many delays, and not one more.
+ */
+async function expectDelays (delays: number, attempt: () => Promise<number>): Promise<void> {
+  const times: number[] = []
+
+  while (times.length < TRIES) {
+    times.push(await attempt())
+  }
+
+  expect(Math.min(...times)).to.be.within(delays * DELAY - 2, (delays + 1) * DELAY)
+}
 
 describe('benchmarks: delay proxy', () => {
   const open: Array<() => void> = []
-  let proxy: DelayProxy | undefined
+  const proxies: DelayProxy[] = []
 
   afterEach(async () => {
     open.splice(0).forEach(close => { close() })
-    await proxy?.close()
+    await Promise.all(proxies.splice(0).map(async proxy => proxy.close()))
   })
 
   /**
@@ -25,7 +42,8 @@ describe('benchmarks: delay proxy', () => {
     await pEvent(server, 'listening')
     open.push(() => server.close())
 
-    proxy = await delayProxy({ target: { host: '127.0.0.1', port: (server.address() as net.AddressInfo).port }, delay: DELAY })
+    const proxy = await delayProxy({ target: { host: '127.0.0.1', port: (server.address() as net.AddressInfo).port }, delay: DELAY })
+    proxies.push(proxy)
 
     const dialledAt = performance.now()
     const dialler = net.connect({ host: proxy.host, port: proxy.port, allowHalfOpen })
@@ -36,37 +54,45 @@ describe('benchmarks: delay proxy', () => {
   }
 
   it('shows the connection to the target one delay after the dial', async () => {
-    const { dialledAt } = await connected()
+    await expectDelays(1, async () => {
+      const { dialledAt } = await connected()
 
-    expect(performance.now() - dialledAt).to.be.within(DELAY - 2, DELAY * 3)
+      return performance.now() - dialledAt
+    })
   })
 
   it('holds a chunk back in each direction', async () => {
     const { dialler, accepted } = await connected()
     accepted.pipe(accepted)
 
-    const start = performance.now()
-    dialler.write('x')
-    await pEvent(dialler, 'data')
+    await expectDelays(2, async () => {
+      const start = performance.now()
+      dialler.write('x')
+      await pEvent(dialler, 'data')
 
-    expect(performance.now() - start).to.be.within(2 * DELAY - 2, DELAY * 6)
+      return performance.now() - start
+    })
   })
 
   it('passes a half-close on late and leaves the other direction open', async () => {
-    const { dialler, accepted } = await connected()
-    accepted.resume()
+    await expectDelays(1, async () => {
+      const { dialler, accepted } = await connected()
+      accepted.resume()
 
-    const start = performance.now()
-    dialler.end()
-    await pEvent(accepted, 'end')
-    expect(performance.now() - start).to.be.within(DELAY - 2, DELAY * 3)
+      const start = performance.now()
+      dialler.end()
+      await pEvent(accepted, 'end')
+      const time = performance.now() - start
 
-    accepted.end('still here')
-    const [data] = await Promise.all([
-      pEvent<'data', Buffer>(dialler, 'data'),
-      pEvent(dialler, 'end')
-    ])
-    expect(data.toString()).to.equal('still here')
+      accepted.end('still here')
+      const [data] = await Promise.all([
+        pEvent<'data', Buffer>(dialler, 'data'),
+        pEvent(dialler, 'end')
+      ])
+      expect(data.toString()).to.equal('still here')
+
+      return time
+    })
   })
 
   it('passes a reset on', async () => {
@@ -85,7 +111,8 @@ describe('benchmarks: delay proxy', () => {
     server.close()
     await pEvent(server, 'close')
 
-    proxy = await delayProxy({ target: { host: '127.0.0.1', port }, delay: DELAY })
+    const proxy = await delayProxy({ target: { host: '127.0.0.1', port }, delay: DELAY })
+    proxies.push(proxy)
     const dialler = net.connect(proxy.port, proxy.host)
     const error = await pEvent<'error', NodeJS.ErrnoException>(dialler, 'error', { rejectionEvents: [] })
 
@@ -122,8 +149,8 @@ describe('benchmarks: delay proxy', () => {
 
     await Promise.all([
       pEvent(dialler, 'close'),
-      proxy?.close()
+      proxies[0].close()
     ])
-    await proxy?.close()
+    await proxies[0].close()
   })
 })

@@ -1,5 +1,5 @@
-import { execFileSync, fork, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fork, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -10,6 +10,7 @@ import { endNames, ownerOf } from '../../../benchmarks/link/namespaces.ts'
 import { netemArguments } from '../../../benchmarks/link/netem.ts'
 import { openLink } from '../../../benchmarks/link/open-link.ts'
 import { scriptPath } from '../../../benchmarks/script-path.ts'
+import { commandLine, processIds, readProcess } from './fixtures/processes.ts'
 
 const canRelay = process.getuid?.() === 0 &&
   existsSync('/dev/net/tun') &&
@@ -21,23 +22,18 @@ const canRelay = process.getuid?.() === 0 &&
  */
 function leftOvers (keeper: number): string[] {
   const names = Object.values(endNames(keeper))
-  const namespaces = existsSync('/run/netns') ? readdirSync('/run/netns') : []
   const devices = readdirSync('/sys/class/net')
-  const commands = readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(commandLine)
+  const commands = processIds().map(commandLine)
 
-  return [...namespaces, ...devices, ...commands].filter(entry => names.some(name => entry.includes(name)))
+  return [...namespaces(), ...devices, ...commands].filter(entry => names.some(name => entry.includes(name)))
 }
 
-function commandLine (pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-  } catch {
-    return ''
-  }
+function namespaces (): string[] {
+  return existsSync('/run/netns') ? readdirSync('/run/netns') : []
 }
 
 function keeperOf (parent: number): number {
-  const children = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(' ')
+  const children = readProcess(parent, `task/${parent}/children`).trim().split(' ')
 
   return Number(children.find(pid => commandLine(pid).includes('keeper')))
 }
@@ -115,7 +111,7 @@ describe('benchmarks: link', () => {
         await pEvent(holder, 'exit')
 
         // a zombie has no command line
-        while (commandLine(`${keeper}`) !== '') {
+        while (commandLine(keeper) !== '') {
           await wait(20)
         }
 
@@ -169,6 +165,7 @@ describe('benchmarks: link', () => {
     })
 
     it('names the reason where the kernel lacks netem', async function () {
+      const before = readdirSync('/sys/class/net').concat(namespaces())
       const error = await openLink({ delay: 1 }, 'netem').then(async link => link.close(), (err: Error) => err)
 
       if (error == null) {
@@ -176,7 +173,7 @@ describe('benchmarks: link', () => {
       }
 
       expect(error.message).to.include('netem: tc')
-      expect(execFileSync('ip', ['netns', 'list'], { encoding: 'utf8' })).to.not.include(endNames(process.pid).listener)
+      expect(readdirSync('/sys/class/net').concat(namespaces())).to.have.members(before)
     })
   })
 })

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { expect } from 'aegir/chai'
 import { contenders } from '../../../benchmarks/contenders/registry.ts'
 import { scriptPath } from '../../../benchmarks/script-path.ts'
@@ -6,6 +5,7 @@ import { startPair } from '../../../benchmarks/throughput/pair.ts'
 import { rowNamed } from '../../../benchmarks/throughput/rows/registry.ts'
 import { percentilesOf, timeSlice } from '../../../benchmarks/throughput/timed-slice.ts'
 import { startWorker } from '../../../benchmarks/workers/start-worker.ts'
+import { commandLine } from './fixtures/processes.ts'
 import type { EchoTasks } from './fixtures/echo-worker.ts'
 import type { Measurements } from '../../../benchmarks/measurements.ts'
 import type { OwnWorker } from '../../../benchmarks/workers/start-worker.ts'
@@ -13,12 +13,8 @@ import type { OwnWorker } from '../../../benchmarks/workers/start-worker.ts'
 const startEcho = async (): Promise<OwnWorker<EchoTasks>> => startWorker<EchoTasks>({ script: scriptPath(import.meta.url, 'fixtures/echo-worker'), args: ['echo'] })
 
 function isRunning (pid: number): boolean {
-  try {
-    // a zombie has no command line
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== ''
-  } catch {
-    return false
-  }
+  // a zombie has no command line
+  return commandLine(pid) !== ''
 }
 
 describe('benchmarks: workers', function () {

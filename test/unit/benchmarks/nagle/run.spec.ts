@@ -8,6 +8,7 @@ import { pEvent } from 'p-event'
 import { findings } from '../../../../benchmarks/nagle/findings.ts'
 import { missing } from '../../../../benchmarks/nagle/requirements.ts'
 import { scriptPath } from '../../../../benchmarks/script-path.ts'
+import { commandLine, processIds } from '../fixtures/processes.ts'
 import type { NagleReport } from '../../../../benchmarks/nagle/report.ts'
 import type { ChildProcess } from 'node:child_process'
 
@@ -21,15 +22,7 @@ function start (directory: string, ...args: string[]): ChildProcess {
 }
 
 function processesWith (text: string): string[] {
-  return readdirSync('/proc').filter(name => /^\d+$/.test(name)).map(commandLine).filter(command => command.includes(text))
-}
-
-function commandLine (pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
-  } catch {
-    return ''
-  }
+  return processIds().map(commandLine).filter(command => command.includes(text))
 }
 
 describe('benchmarks: Nagle run', () => {
