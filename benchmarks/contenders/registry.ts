@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
-import { installedVersions } from '../rivals/installed.ts'
+import { installedVersions, ourVersion } from '../rivals/installed.ts'
 import { packageRoot } from '../script-path.ts'
 import { rawNet } from './net.ts'
 import { nodePeer } from './node.ts'
@@ -127,10 +125,4 @@ function versions (...packages: string[]): Record<string, string> {
 
 function stackVersions (...packages: string[]): Record<string, string> {
   return versions('libp2p', '@libp2p/noise', '@libp2p/yamux', '@libp2p/multistream-select', '@libp2p/utils', ...packages)
-}
-
-function ourVersion (): Record<string, string> {
-  const { name, version } = JSON.parse(readFileSync(path.join(packageRoot(), 'package.json'), 'utf8'))
-
-  return { [name]: version }
 }

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
 import { environment } from '../report/environment.ts'
-import { installedVersions } from '../rivals/installed.ts'
+import { installedVersions, ourVersion } from '../rivals/installed.ts'
 import { packageRoot } from '../script-path.ts'
 import { CASES } from './cases.ts'
 import type { NagleCase } from './cases.ts'
@@ -23,13 +21,10 @@ export interface NagleReport extends Environment, Pick<NagleOptions, 'messages' 
 }
 
 export function nagleReport (links: NagleLink[], { command, messages, spacing, seed }: NagleOptions): NagleReport {
-  const root = packageRoot()
-  const { version } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
-
   return {
     benchmark: 'nagle',
     ...environment(command),
-    versions: { 'libp2p-fast-tcp': version, ...installedVersions(root, ['@libp2p/tcp']) },
+    versions: { ...ourVersion(), ...installedVersions(packageRoot(), ['@libp2p/tcp']) },
     messages,
     spacing,
     seed,

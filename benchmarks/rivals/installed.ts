@@ -1,12 +1,22 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { packageRoot } from '../script-path.ts'
 
 /**
  * The versions of packages that are installed below a directory.
  */
 export function installedVersions (directory: string, packages: string[]): Record<string, string> {
   return Object.fromEntries(packages.map(name => [name, manifest(directory, name).version]))
+}
+
+/**
+ * The version of this package, by its name.
+ */
+export function ourVersion (): Record<string, string> {
+  const { name, version } = JSON.parse(readFileSync(path.join(packageRoot(), 'package.json'), 'utf8'))
+
+  return { [name]: version }
 }
 
 /**

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
-import path from 'node:path'
-import { packageRoot } from '../script-path.ts'
 import { currentVersions } from './current-stack.ts'
 import { messageStreams } from './generation.ts'
+import { ourVersion } from './installed.ts'
 import { libp2pPeer } from './libp2p-peer.ts'
 import type { Rival } from './rival.ts'
 
@@ -24,7 +22,7 @@ export function ourStack ({ name, title, optimism }: OurStackInit): Rival {
   return {
     name,
     title,
-    versions: () => ({ 'libp2p-fast-tcp': ourVersion(), ...currentVersions() }),
+    versions: () => ({ ...ourVersion(), ...currentVersions() }),
     async open (role) {
       const [{ createLibp2p }, { tcp, optimistic }, { noise }, { yamux }, { multiaddr }] = await Promise.all([
         import('libp2p'),
@@ -48,8 +46,4 @@ export function ourStack ({ name, title, optimism }: OurStackInit): Rival {
       }, role)
     }
   }
-}
-
-function ourVersion (): string {
-  return JSON.parse(readFileSync(path.join(packageRoot(), 'package.json'), 'utf8')).version
 }

@@ -8,39 +8,12 @@ import { environment } from '../../../../benchmarks/report/environment.ts'
 import { markdownTable, provenance } from '../../../../benchmarks/report/markdown.ts'
 import { noiseWarnings } from '../../../../benchmarks/report/noise.ts'
 import { duration } from '../../../../benchmarks/report/numbers.ts'
-import { percentiles } from '../../../../benchmarks/report/percentiles.ts'
 import { writeResults } from '../../../../benchmarks/report/write-results.ts'
 import { summarise } from '../../../../benchmarks/statistics.ts'
-
-const THOUSAND = Array.from({ length: 1_000 }, (_, index) => 1_000 - index)
 
 describe('benchmarks: numbers', () => {
   it('counts minutes where there are some', () => {
     expect([59_400, 59_600, 754_000].map(duration)).to.deep.equal(['59 s', '1 min 0 s', '12 min 34 s'])
-  })
-})
-
-describe('benchmarks: percentiles', () => {
-  it('lists values that were measured', () => {
-    expect(percentiles(THOUSAND, [50, 90, 99, 99.9])).to.deep.equal([
-      { percent: 50, value: 500 },
-      { percent: 90, value: 900 },
-      { percent: 99, value: 990 },
-      { percent: 99.9, value: 999 }
-    ])
-  })
-
-  it('knows nothing beyond the last sample', () => {
-    expect(percentiles(THOUSAND, [99.99])[0].value).to.be.NaN()
-    expect(percentiles([1, 2, 3], [50, 99]).map(({ value }) => value)).to.deep.equal([2, NaN])
-    expect(percentiles([], [50])[0].value).to.be.NaN()
-  })
-
-  it('does not reorder what it is given', () => {
-    const samples = [3, 1, 2]
-    percentiles(samples)
-
-    expect(samples).to.deep.equal([3, 1, 2])
   })
 })
 
