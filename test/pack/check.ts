@@ -10,6 +10,9 @@ import { execa } from 'execa'
 
 const NODES = ['22', '24', '26']
 
+/** What nobody notices when it is not there */
+const FILES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE-APACHE', 'LICENSE-MIT', 'src/index.ts', 'dist/src/index.js', 'dist/src/index.d.ts']
+
 const root = path.resolve(import.meta.dirname, '../..')
 const project = await mkdtemp(path.join(os.tmpdir(), 'fast-tcp-pack-'))
 
@@ -18,6 +21,11 @@ try {
   const { stdout } = await execa('npm', ['pack', '--json', '--pack-destination', project], { cwd: root })
   const [{ filename, size, files }] = JSON.parse(stdout)
   console.info('packed %s: %d files, %d bytes', filename, files.length, size)
+  const missing = FILES.filter(file => !files.some((packed: { path: string }) => packed.path === file))
+
+  if (missing.length > 0) {
+    throw new Error(`Not packed: ${missing.join(', ')}`)
+  }
 
   console.info('installing it in an empty project')
   await writeFile(path.join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
