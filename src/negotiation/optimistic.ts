@@ -14,7 +14,7 @@ import type { ConnectionEncrypter, StreamMuxerFactory } from '@libp2p/interface'
  * - a connection encrypter saves a round trip on every dial to a peer that does
  * not name its muxers in the security handshake, if one muxer is configured. It
  * also makes Noise encrypt what is sent in one go as one message, in both
- * directions and with any peer: small messages then cost two fifths
+ * directions and with any peer: small messages then cost a fifth to two thirds
  *
  * @example
  *
