@@ -1,4 +1,4 @@
-import { ConnectionClosedError, serviceCapabilities } from '@libp2p/interface'
+import { MuxerClosedError, serviceCapabilities } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { CLOSE_TIMEOUT } from '../constants.ts'
 import { abortError } from '../errors.ts'
@@ -58,7 +58,7 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
 
     muxer.createStream = async (options: CreateOptions = {}) => {
       if (isClosing) {
-        throw new ConnectionClosedError('The connection muxer is "closing" and not "open"')
+        throw new MuxerClosedError('Muxer closed locally')
       }
 
       const protocol = this.#protocolToPresume(muxer, options)

@@ -166,7 +166,7 @@ for (const [name, muxer] of Object.entries(muxers)) {
       const stream = await connection.newStream(ECHO, EAGER)
 
       const ends = [stream.close(), connection.close()]
-      await expect(connection.newStream(ECHO, EAGER)).to.eventually.be.rejected.with.property('name', 'ConnectionClosedError')
+      await expect(connection.newStream(ECHO, EAGER)).to.eventually.be.rejected.with.property('name', 'MuxerClosedError')
       await Promise.all(ends)
     })
 
