@@ -36,23 +36,19 @@ describe('benchmarks: scale', function () {
     expect(parseLimits('')).to.equal(Infinity)
   })
 
-  for (const contender of contenders) {
+  // one of each kind: the others differ in what they are made of
+  for (const contender of contenders.filter(({ name, level }) => name === 'ours' || (name === 'net' && level === 'connection'))) {
     it(`opens and closes connections of ${contender.name} at the ${contender.level} level`, async () => {
-      const measurements = await measureConnections(contender, 20, 0, () => {})
+      const told: number[] = []
+      const idle = contender.name === 'net' ? 1_200 : 0
+      const measurements = await measureConnections(contender, 20, idle, milliseconds => { told.push(milliseconds) })
       const value = (metric: string): number => measurements.find(measurement => measurement.metric === metric)?.value ?? NaN
 
       expect(value('dial rate')).to.be.above(0)
       expect(value('dropped')).to.equal(0)
       expect(value('close time')).to.be.above(0)
+      // every second for how long they have been idle
+      expect(told.length > 0, 'told').to.equal(idle > 1_000)
     })
   }
-
-  it('tells every second for how long connections have been idle', async () => {
-    const told: number[] = []
-    await measureConnections(contenders[0], 1, 2_500, milliseconds => { told.push(milliseconds) })
-
-    // a machine that is busy may be late
-    expect(told).to.not.be.empty()
-    expect(told).to.deep.equal(told.toSorted((a, b) => a - b))
-  })
 })
