@@ -48,8 +48,9 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   #isAwaited = false
 
   /**
-   * Whether what is above reads through a queue, and so writes through one too, as
-   * TLS does: it was once paused
+   * Whether what is above reads through a queue, and so may write through one too, as
+   * TLS does. No encrypter says so: it is taken for true where the connection was once
+   * paused, which costs two turns at the close where it was not
    */
   #hasQueueAbove = false
 
@@ -66,8 +67,8 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   abstract onBacklog (): void
 
   pause (): void {
-    this.#hasQueueAbove = true
     super.pause()
+    this.#hasQueueAbove = true
   }
 
   /** From now on read what comes in and throw it away */

@@ -59,7 +59,6 @@ export class Proposal {
   readonly #stream: FilterableStream
   readonly #protocol: string
   readonly #reply: ExpectedReply
-  readonly #bytes: Uint8Array
   readonly #onOutcome: (outcome: ProposalOutcome) => void
   #timeout: NodeJS.Timeout
   #outcome?: ProposalOutcome
@@ -76,8 +75,7 @@ export class Proposal {
   constructor (stream: FilterableStream, protocol: string, onOutcome: (outcome: ProposalOutcome) => void) {
     this.#stream = stream
     this.#protocol = protocol
-    this.#bytes = encodeProposal(protocol)
-    this.#reply = new ExpectedReply(this.#bytes)
+    this.#reply = new ExpectedReply(encodeProposal(protocol))
     this.#onOutcome = onOutcome
     this.#end.promise.catch(() => {})
     this.#timeout = this.#after(REPLY_TIMEOUT, () => {
@@ -98,7 +96,7 @@ export class Proposal {
    */
   send (): void {
     try {
-      this.#stream.send(this.#bytes)
+      this.#stream.send(encodeProposal(this.#protocol))
     } catch (err: any) {
       this.#settle('aborted', err)
       throw err

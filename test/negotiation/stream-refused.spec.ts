@@ -89,8 +89,7 @@ for (const [name, muxer] of Object.entries(muxers)) {
 
             return found
           },
-          patch: store.patch.bind(store),
-          merge: store.merge.bind(store)
+          patch: store.patch.bind(store)
         }) as unknown as PeerStore
       })
       await firstByte(await nodes.connection.newStream(ECHO))
