@@ -1,12 +1,13 @@
 import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
-import { INACTIVITY_TIMEOUT, MAX_UNREAD_BYTES, MAX_WRITE_BYTES } from '../constants.ts'
+import { INACTIVITY_TIMEOUT, MAX_WRITE_BYTES } from '../constants.ts'
 import { TCPStalledWriteError } from '../errors.ts'
 import { GracefulConnection } from './graceful-connection.ts'
+import { ReadPath } from './read-path.ts'
 import { listen, owner } from './socket-listeners.ts'
 import { ifInactive } from './timers.ts'
-import { InTurn } from './turns.ts'
 import { WriteWatch } from './write-watch.ts'
 import type { GracefulConnectionInit } from './graceful-connection.ts'
+import type { Reader } from './read-path.ts'
 import type { SocketListeners } from './socket-listeners.ts'
 import type { WireFilter } from './wire-filter.ts'
 import type { CounterGroup, StreamCloseEvent } from '@libp2p/interface'
@@ -30,19 +31,14 @@ const RESET_CODES = ['ECONNRESET', 'EPIPE']
 /**
  * A libp2p MultiaddrConnection over a socket.
  */
-export class SocketConnection extends GracefulConnection {
+export class SocketConnection extends GracefulConnection implements Reader {
   readonly #stalledWriteTimeout: number
   readonly #allowHalfOpen: boolean
   readonly #metrics?: CounterGroup
   readonly #metricPrefix: string
+  readonly #reads: ReadPath
 
   #filter?: WireFilter
-
-  /** Whether the reader was given something that the peer sent */
-  #isHandedOn = false
-
-  /** Exists while what is for the reader first has to wait for its turn */
-  #inTurn?: InTurn
 
   /** Exists since the kernel first did not take all at once */
   #writeWatch?: WriteWatch
@@ -57,6 +53,7 @@ export class SocketConnection extends GracefulConnection {
     this.#metrics = init.metrics
     this.#metricPrefix = init.metricPrefix ?? ''
     this.#filter = init.filter
+    this.#reads = new ReadPath(this.socket, this)
 
     listen(this.socket, SocketConnection.#listeners, this)
     this.socket.setTimeout(init.inactivityTimeout ?? INACTIVITY_TIMEOUT)
@@ -73,15 +70,16 @@ export class SocketConnection extends GracefulConnection {
   /** Called whenever somebody may have begun to listen */
   protected dispatchReadBuffer (): void {
     super.dispatchReadBuffer()
-
-    // held back while nobody listened, see below
-    if (this.#unread === 0 && this.readStatus !== 'paused' && this.socket.isPaused()) {
-      this.socket.resume()
-    }
+    this.#reads.goOn()
   }
 
-  get #unread (): number {
-    return this.readBuffer.byteLength + (this.#inTurn?.byteLength ?? 0)
+  get isReading (): boolean {
+    return this.status === 'open' && this.readStatus !== 'paused'
+  }
+
+  onRead (data: Uint8Array): void {
+    this.writes.heard()
+    this.onData(data)
   }
 
   sendData (all: Uint8ArrayList): SendResult {
@@ -106,7 +104,7 @@ export class SocketConnection extends GracefulConnection {
   }
 
   protected discardInput (): void {
-    this.#dropWaiting()
+    this.#reads.drop()
     this.socket.off('data', SocketConnection.#listeners.data)
     this.socket.resume()
   }
@@ -132,49 +130,16 @@ export class SocketConnection extends GracefulConnection {
       }
 
       this.#writeWatch?.stop()
-      this.#dropWaiting()
+      this.#reads.drop()
     }
 
     return super.dispatchEvent(event)
   }
 
   #onData (data: Uint8Array): void {
-    if (this.#filter != null && !this.#filtered(filter => { data = filter.received(data) })) {
-      return
+    if (this.#filter == null || this.#filtered(filter => { data = filter.received(data) })) {
+      this.#reads.add(data)
     }
-
-    if (this.#isHandedOn) {
-      this.#handOn(data)
-    } else if (data.byteLength > 0) {
-      this.#inTurn ??= new InTurn(data => { this.#handOnFirst(data) })
-      this.#inTurn.add(data)
-    }
-
-    // nobody listens (the upgrade waits for something else): let the peer wait too
-    if (this.#unread >= MAX_UNREAD_BYTES && this.status === 'open') {
-      this.socket.pause()
-    }
-  }
-
-  #handOn (data: Uint8Array): void {
-    this.writes.heard()
-    this.onData(data)
-  }
-
-  #handOnFirst (data: Uint8Array): void {
-    this.#isHandedOn = true
-    this.#inTurn = undefined
-    this.#handOn(data)
-
-    // held back while it waited for its turn
-    if (this.socket.isPaused()) {
-      this.dispatchReadBuffer()
-    }
-  }
-
-  #dropWaiting (): void {
-    this.#inTurn?.drop()
-    this.#inTurn = undefined
   }
 
   /** @returns whether the connection lives on */
@@ -211,11 +176,6 @@ export class SocketConnection extends GracefulConnection {
 
   /** The peer sent FIN: what was accepted still goes out, then we close too */
   #onEnd (): void {
-    if (this.#inTurn != null) {
-      this.#inTurn.after(() => { this.#onEnd() })
-      return
-    }
-
     this.log('tcp end %a', this.remoteAddr)
 
     if (this.status !== 'open' || !this.#filtered(filter => { filter.ended() })) {
@@ -234,7 +194,7 @@ export class SocketConnection extends GracefulConnection {
   #onError (err: NodeJS.ErrnoException): void {
     this.log('tcp error %a - %e', this.remoteAddr, err)
     this.#socketError = err
-    this.#inTurn?.flush()
+    this.#reads.flush()
 
     if (this.status !== 'open' && this.status !== 'closing') {
       return
@@ -295,7 +255,7 @@ export class SocketConnection extends GracefulConnection {
   static readonly #listeners: SocketListeners<SocketConnection> = {
     data (data) { this[owner].#onData(data) },
     drain () { this[owner].#onDrain() },
-    end () { this[owner].#onEnd() },
+    end () { this[owner].#reads.after(() => { this[owner].#onEnd() }) },
     error (err) { this[owner].#onError(err) },
     close () { this[owner].#onClose() },
     timeout () { this[owner].#onTimeout() }

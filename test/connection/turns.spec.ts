@@ -4,6 +4,7 @@ import { KiB, MiB, collect, payload, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { perTurn, work } from '../fixtures/turns.ts'
 import { until, untilStill } from '../fixtures/waiting.ts'
 import type { MultiaddrConnection, StreamCloseEvent } from '@libp2p/interface'
 import type { Socket } from 'node:net'
@@ -12,15 +13,6 @@ import type { Socket } from 'node:net'
 const MANY = 30
 
 const GREETING = Buffer.from('hello')
-
-/** Keep this process busy, as a handshake does */
-function work (ms: number): void {
-  const end = performance.now() + ms
-
-  while (performance.now() < end) {
-    // that is all
-  }
-}
 
 /** As slow as one, and in several steps */
 async function handshake (): Promise<void> {
@@ -69,28 +61,6 @@ describe('what comes first on many connections at once', function () {
     return { conns, peers }
   }
 
-  /** How many messages were heard in each turn of the event loop */
-  function perTurn (conns: MultiaddrConnection[]): number[] {
-    const counts = [0]
-    let immediate: NodeJS.Immediate
-
-    const next = (): void => {
-      if (counts.at(-1) !== 0) {
-        counts.push(0)
-      }
-
-      immediate = setImmediate(next)
-    }
-
-    next()
-    defer(() => { clearImmediate(immediate) })
-    conns.forEach(conn => {
-      conn.addEventListener('message', () => { counts[counts.length - 1]++ })
-    })
-
-    return counts
-  }
-
   function heard (counts: number[]): number {
     return counts.reduce((sum, count) => sum + count, 0)
   }
@@ -98,7 +68,7 @@ describe('what comes first on many connections at once', function () {
   for (const [name, connect] of Object.entries({ 'that were dialled': connected, 'that were accepted': accepted })) {
     it(`is handed on one at a time by connections ${name}`, async () => {
       const { conns, peers } = await connect()
-      const counts = perTurn(conns)
+      const counts = perTurn(defer, conns)
 
       conns.forEach(conn => { conn.addEventListener('message', handshake) })
       peers.forEach(peer => { peer.write(GREETING) })
@@ -110,12 +80,12 @@ describe('what comes first on many connections at once', function () {
 
   it('does not hold up what comes later', async () => {
     const { conns, peers } = await connected()
-    const first = perTurn(conns)
+    const first = perTurn(defer, conns)
 
     peers.forEach(peer => { peer.write(GREETING) })
     await until(() => heard(first) === MANY, 'all were heard')
 
-    const second = perTurn(conns)
+    const second = perTurn(defer, conns)
     peers.forEach(peer => { peer.write(GREETING) })
     await until(() => heard(second) === MANY, 'all were heard')
 
@@ -202,7 +172,7 @@ describe('what comes first on many connections at once', function () {
 
   it('does not wait for as many turns where the process is busy', async () => {
     const { conns, peers } = await connected()
-    const counts = perTurn(conns)
+    const counts = perTurn(defer, conns)
     let immediate: NodeJS.Immediate
     const busy = (): void => {
       work(20)

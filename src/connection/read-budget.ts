@@ -1,0 +1,28 @@
+// whoever replaces it for a test must not stop all connections of the process
+const { setImmediate } = globalThis
+
+/**
+ * How long sockets go on reading in a turn of the event loop, all of them together, in
+ * ms. Each gets one chunk in any case.
+ */
+const READ_BUDGET = 10
+
+/** By the clock of `performance.now()`; 0 where nothing large was read yet in this turn */
+let deadline = 0
+
+/** Something large is about to be dealt with */
+export function spendReadBudget (): void {
+  if (deadline === 0) {
+    deadline = performance.now() + READ_BUDGET
+    setImmediate(renew)
+  }
+}
+
+/** Whether what else is there should wait for a later turn */
+export function isReadBudgetSpent (): boolean {
+  return deadline !== 0 && performance.now() >= deadline
+}
+
+function renew (): void {
+  deadline = 0
+}

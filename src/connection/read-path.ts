@@ -1,0 +1,111 @@
+import { MAX_UNREAD_BYTES } from '../constants.ts'
+import { isReadBudgetSpent, spendReadBudget } from './read-budget.ts'
+import { InTurn } from './turns.ts'
+import type { Socket } from 'node:net'
+
+// whoever replaces it for a test must not stop all connections of the process
+const { setImmediate } = globalThis
+
+/** Fills the buffer that Node reads into, in bytes: libuv reads again at once, up to 32 times */
+const FULL_CHUNK = 64 * 1024
+
+export interface Reader {
+  /** Something came: deal with it, or keep it until somebody listens */
+  onRead(data: Uint8Array): void
+
+  /** How much is kept, in bytes */
+  readonly readBufferLength: number
+
+  /** Whether more is wanted: it is neither closing nor paused */
+  readonly isReading: boolean
+}
+
+/**
+ * Hands what a socket reads to the connection: what comes first in its turn, and
+ * from then on at once. While nobody listens it stops reading, so that the peer
+ * waits too. And it stops until the next turn of the event loop where reading has
+ * taken too long of this one. Else 2 MiB are read before anything else goes on,
+ * whatever it takes to deal with them: most of a second, where they are thousands
+ * of window updates of a muxer and each makes a stream send.
+ */
+export class ReadPath {
+  readonly #socket: Socket
+  readonly #reader: Reader
+
+  /** Whether the reader was given something that the peer sent */
+  #isHandedOn = false
+
+  /** Exists while what is for the reader first has to wait for its turn */
+  #inTurn?: InTurn
+
+  constructor (socket: Socket, reader: Reader) {
+    this.#socket = socket
+    this.#reader = reader
+  }
+
+  add (data: Uint8Array): void {
+    const isFull = data.byteLength >= FULL_CHUNK
+
+    if (isFull) {
+      spendReadBudget()
+    }
+
+    if (this.#isHandedOn) {
+      this.#reader.onRead(data)
+    } else if (data.byteLength > 0) {
+      this.#inTurn ??= new InTurn(data => { this.#handOnFirst(data) })
+      this.#inTurn.add(data)
+    }
+
+    if (!this.#reader.isReading) {
+      return
+    }
+
+    if (this.#waitingBytes >= MAX_UNREAD_BYTES) {
+      // nobody listens (the upgrade waits for something else)
+      this.#socket.pause()
+    } else if (isFull && isReadBudgetSpent()) {
+      this.#socket.pause()
+      setImmediate(() => { this.goOn() })
+    }
+  }
+
+  /** Called whenever somebody may have begun to listen */
+  goOn (): void {
+    if (this.#waitingBytes === 0 && this.#reader.isReading && this.#socket.isPaused()) {
+      this.#socket.resume()
+    }
+  }
+
+  /** Do this when what waits was handed on and has been dealt with, or now where nothing waits */
+  after (callback: () => void): void {
+    if (this.#inTurn == null) {
+      callback()
+    } else {
+      this.#inTurn.after(callback)
+    }
+  }
+
+  /** Hand on what waits for its turn */
+  flush (): void {
+    this.#inTurn?.flush()
+  }
+
+  /** Forget what waits */
+  drop (): void {
+    this.#inTurn?.drop()
+    this.#inTurn = undefined
+  }
+
+  get #waitingBytes (): number {
+    return this.#reader.readBufferLength + (this.#inTurn?.byteLength ?? 0)
+  }
+
+  #handOnFirst (data: Uint8Array): void {
+    this.#isHandedOn = true
+    this.#inTurn = undefined
+    this.#reader.onRead(data)
+    // held back while it waited for its turn
+    this.goOn()
+  }
+}
