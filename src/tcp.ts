@@ -6,7 +6,7 @@ import { connect } from './connect.ts'
 import { LingeringSockets } from './connection/close-path.ts'
 import { OpenSockets } from './connection/open-sockets.ts'
 import { SocketConnection } from './connection/socket-connection.ts'
-import { CLOSE_TIMEOUT, MAX_TIMEOUT, OWNER_CLOSE_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.ts'
+import { CLOSE_TIMEOUT, MAX_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.ts'
 import { abortError } from './errors.ts'
 import { TCPListener } from './listener/listener.ts'
 import { dialerMetrics } from './metrics.ts'
@@ -70,7 +70,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
    * what is still open `closeTimeout` ms later is destroyed.
    */
   async stop (): Promise<void> {
-    await this.#sockets.closed(Math.min(OWNER_CLOSE_TIMEOUT + this.#closeTimeout, MAX_TIMEOUT))
+    await this.#sockets.closed(this.#closeTimeout)
   }
 
   /**

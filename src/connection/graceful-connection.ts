@@ -9,6 +9,7 @@ import type { Backlogged } from './write-path.ts'
 import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
 import type { AbstractMultiaddrConnectionInit } from '@libp2p/utils'
 import type { Socket } from 'node:net'
+import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
  * Where the encrypter above has a queue, this many turns of the event loop must pass
@@ -54,6 +55,12 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
    */
   #hasQueueAbove = false
 
+  /** What `send` has accepted since the close began, in bytes */
+  #heldBytes = 0
+
+  /** Why `send` took no more */
+  #refusal?: unknown
+
   constructor (init: GracefulConnectionInit) {
     super(init)
 
@@ -69,6 +76,40 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   pause (): void {
     super.pause()
     this.#hasQueueAbove = true
+  }
+
+  /**
+   * As the base class's, and bounded while it is closing: see {@link close}.
+   *
+   * @throws {StreamStateError} if nothing more can be sent
+   */
+  send (data: Uint8Array | Uint8ArrayList): boolean {
+    if (this.status === 'closing' && this.writeStatus === 'writable') {
+      this.#heldBytes += data.byteLength
+
+      if (this.#heldBytes > MAX_HELD_BYTES) {
+        // nobody has held back so much: somebody goes on sending
+        this.writeStatus = 'closing'
+      }
+    }
+
+    try {
+      return super.send(data)
+    } catch (err) {
+      this.#refusal = err
+      throw err
+    }
+  }
+
+  /**
+   * Close at once, for an error at this end: what was not sent is lost. Whatever is
+   * above does so too where its `send` came too late for the close, which is no reason
+   * to lose what came in time.
+   */
+  abort (err: Error): void {
+    if (this.status !== 'closing' || err !== this.#refusal) {
+      super.abort(err)
+    }
   }
 
   /** From now on read what comes in and throw it away */
@@ -126,9 +167,18 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
       return
     }
 
-    this.#flush().then(async () => this.sendClose(), () => {
+    this.#sendAll().catch(() => {
       // aborted or reset meanwhile: the 'close' event has told
     })
+  }
+
+  async #sendAll (): Promise<void> {
+    do {
+      await this.#flush()
+      // whoever heard of the peer's FIN may have answered it meanwhile
+    } while (this.#isPending())
+
+    await this.sendClose()
   }
 
   #isPending (): boolean {
@@ -150,8 +200,6 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
       return
     }
 
-    const limit = this.socket.bytesWritten + MAX_HELD_BYTES
-
     while (turns > 0 || this.#isPending()) {
       const { bytesWritten } = this.socket
       const wasPending = this.#isPending()
@@ -164,11 +212,6 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
 
       if (this.#hasQueueAbove) {
         turns = wasPending || this.socket.bytesWritten !== bytesWritten ? QUIET_TURNS : turns - 1
-      }
-
-      if (this.socket.bytesWritten > limit) {
-        // nobody has held back so much: somebody goes on sending
-        this.writeStatus = 'closing'
       }
     }
   }

@@ -1,4 +1,5 @@
 import { pEvent } from 'p-event'
+import { MAX_TIMEOUT, OWNER_CLOSE_TIMEOUT } from '../constants.ts'
 import { afterPoll } from './timers.ts'
 import type { Socket } from 'node:net'
 
@@ -27,12 +28,13 @@ export class OpenSockets {
   }
 
   /**
-   * Wait until all that are open now are closed; those that still are not after
-   * `timeout` ms are destroyed.
+   * Wait until all that are open now are closed. libp2p's connection manager has
+   * {@link OWNER_CLOSE_TIMEOUT} to close the connections, at the same time; what is
+   * still open `closeTimeout` ms later is destroyed.
    */
-  async closed (timeout: number): Promise<void> {
+  async closed (closeTimeout: number): Promise<void> {
     const sockets = [...this.#sockets]
-    const cancel = afterPoll(timeout, () => {
+    const cancel = afterPoll(Math.min(OWNER_CLOSE_TIMEOUT + closeTimeout, MAX_TIMEOUT), () => {
       sockets.forEach(socket => { socket.destroy() })
     })
 

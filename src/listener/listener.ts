@@ -50,6 +50,9 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   readonly #shutdown = new AbortController()
 
   #listeningAddr?: Multiaddr
+
+  /** Whether the 'listening' event was told, so that 'close' is */
+  #hasListened = false
   #closing?: Promise<void>
 
   constructor (init: TCPListenerInit) {
@@ -135,8 +138,8 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
 
   /**
    * Stop listening and wait for every connection to close. Upgrades that are
-   * under way are aborted at once; connections that are open have
-   * `closeTimeout` ms to be closed by their owner and are destroyed then.
+   * under way are aborted at once; connections that are open have 500 ms to be
+   * closed by their owner, and are destroyed `closeTimeout` ms later.
    *
    * The signal ends the wait, not the close.
    */
@@ -150,7 +153,6 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   }
 
   async #close (): Promise<void> {
-    const { state } = this.#server
     const closed = this.#server.close()
 
     this.#descriptors.stop()
@@ -160,7 +162,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     await this.#sockets.closed(this.#init.closeTimeout)
     await closed
 
-    if (state === 'listening' || state === 'paused') {
+    if (this.#hasListened) {
       this.#metrics.updateStatus(this.#server.state)
       this.safeDispatchEvent('close')
     }
@@ -175,6 +177,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
 
     this.#descriptors.start()
     this.#metrics.updateStatus(this.#server.state)
+    this.#hasListened = true
     this.safeDispatchEvent('listening')
   }
 

@@ -158,6 +158,24 @@ describe('closing a connection', () => {
     expect((await received).bytes).to.equal(sent)
   })
 
+  it('takes 64 MiB more at most while the peer reads nothing', async () => {
+    const { addr } = await rawPeer(defer, { pauseOnConnect: true })
+    const conn = await rawTransport(defer).dial(addr)
+    const piece = new Uint8Array(MiB)
+
+    while (conn.send(piece)) {
+      // the kernel takes it
+    }
+
+    conn.close().catch(() => {})
+
+    for (let i = 0; i < 64; i++) {
+      conn.send(piece)
+    }
+
+    expect(() => conn.send(piece)).to.throw().with.property('name', 'StreamStateError')
+  })
+
   it('resolves, if the connection was lost before', async () => {
     const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
     const conn = await rawTransport(defer).dial(addr)

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { collect, MiB, payload, sendAll, tally } from '../fixtures/bytes.ts'
@@ -60,6 +61,62 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
     const received = await readAll(socket)
     expect(error).to.equal(undefined)
     expect(received).to.deep.equal(tally(data))
+  })
+
+  for (let awaits = 1; awaits <= 5; awaits++) {
+    it(`8 MiB sent ${awaits} promises after the FIN was announced arrive if they are accepted`, async () => {
+      const { addr, next } = await rawPeer(defer)
+      const conn = await rawTransport(defer).dial(addr)
+      const socket = await next()
+      const data = payload(8 * MiB)
+      const sent = Promise.withResolvers<Uint8Array>()
+
+      conn.addEventListener('remoteCloseWrite', async () => {
+        for (let i = 0; i < awaits; i++) {
+          await Promise.resolve()
+        }
+
+        try {
+          conn.send(data)
+          sent.resolve(data)
+        } catch {
+          sent.resolve(new Uint8Array())
+        }
+      })
+      socket.end()
+
+      const received = await readAll(socket)
+      expect(received).to.deep.equal(tally(await sent.promise))
+    })
+  }
+
+  it('nothing accepted before is lost where whatever is above gives up over what it sends too late', async () => {
+    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+    const data = payload(8 * MiB)
+
+    sendAll(conn, data)
+    socket.end()
+    await remoteFin(conn)
+
+    const reading = readAll(socket)
+    const closing = closed(conn)
+
+    // as the base class of an encrypter does
+    while (conn.status === 'closing') {
+      await nextTurn()
+
+      try {
+        conn.send(new Uint8Array())
+      } catch (err: any) {
+        conn.abort(err)
+      }
+    }
+
+    expect((await closing).error).to.equal(undefined)
+    expect(conn.status).to.equal('closed')
+    expect(await reading).to.deep.equal(tally(data))
   })
 
   it('8 MiB accepted in part before and in part after the FIN arrive', async () => {

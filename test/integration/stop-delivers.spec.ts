@@ -12,25 +12,31 @@ const PROTOCOL = '/test/swallow/1.0.0'
 describe('a node that is stopped', () => {
   const defer = cleanUpAfterEach()
 
-  it('delivers what it could hand to the kernel while its connections were being closed', async () => {
-    const [dialler, listener] = await Promise.all([
-      createNode(defer),
-      createNode(defer, { listen: true })
-    ])
-    let received = 0
+  for (const stopping of ['dialler', 'listener']) {
+    it(`delivers what it could hand to the kernel while its connections were being closed, as ${stopping}`, async () => {
+      const [dialler, listener] = await Promise.all([
+        createNode(defer),
+        createNode(defer, { listen: true })
+      ])
+      const port = await throttlingRelay(defer, portOf(listener.getMultiaddrs()[0]), { bytes: 64 * KiB, every: 20, to: stopping === 'dialler' ? 'server' : 'client' })
+      const outbound = await dialler.dial(multiaddr(`/ip4/127.0.0.1/tcp/${port}/p2p/${listener.peerId}`))
 
-    await listener.handle(PROTOCOL, stream => {
-      stream.addEventListener('message', evt => { received += evt.data.byteLength })
+      await until(() => listener.getConnections(dialler.peerId).length === 1, 'the listener knows of the connection')
+      const [inbound] = listener.getConnections(dialler.peerId)
+      const [stopped, sending, receiver] = stopping === 'dialler' ? [dialler, outbound, listener] : [listener, inbound, dialler]
+      let received = 0
+
+      await receiver.handle(PROTOCOL, stream => {
+        stream.addEventListener('message', evt => { received += evt.data.byteLength })
+      })
+
+      const stream = await sending.newStream(PROTOCOL)
+
+      stream.send(payload(MiB))
+      await stopped.stop()
+      await until(() => received === MiB, 'everything has arrived')
+
+      expect(received).to.equal(MiB)
     })
-
-    const port = await throttlingRelay(defer, portOf(listener.getMultiaddrs()[0]), { bytes: 64 * KiB, every: 20 })
-    const connection = await dialler.dial(multiaddr(`/ip4/127.0.0.1/tcp/${port}/p2p/${listener.peerId}`))
-    const stream = await connection.newStream(PROTOCOL)
-
-    stream.send(payload(MiB))
-    await dialler.stop()
-    await until(() => received === MiB, 'everything has arrived')
-
-    expect(received).to.equal(MiB)
-  })
+  }
 })

@@ -232,10 +232,14 @@ describe('listening', () => {
     const { transport } = rawTransport(defer)
     const listener = transport.createListener({ upgrader: passThrough() })
     const listening = listener.listen(toMultiaddr('/dns4/localhost/tcp/0'))
+    let isToldClosed = false
+
     listening.catch(() => {})
+    listener.addEventListener('close', () => { isToldClosed = true })
 
     await turns(5)
     await within(1_000, 'close()', listener.close())
+    expect(isToldClosed, 'it had not told that it listens').to.be.false()
     await expect(within(1_000, 'listen()', listening)).to.eventually.be.rejected.with.property('name', 'AbortError')
   })
 
