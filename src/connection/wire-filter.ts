@@ -9,7 +9,8 @@ export interface WireFilter {
   readonly done: boolean
 
   /**
-   * Sees everything that is sent, in the portions in which it was sent.
+   * Sees everything that is sent: what was sent first by itself, what waited for the
+   * socket to drain joined, and nothing longer than 1 MiB.
    *
    * @returns what the reader shall receive at once, as if it came from the peer
    */

@@ -41,10 +41,9 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
 
   readonly [Symbol.toStringTag] = 'libp2p-fast-tcp/optimistic-encrypter'
 
-  /** Services may depend on one encrypter, not just on any */
-  get [serviceCapabilities] (): string[] {
-    return (this.#encrypter as { [serviceCapabilities]?: string[] })[serviceCapabilities] ?? ['@libp2p/connection-encryption']
-  }
+  readonly [serviceCapabilities]: string[] = [
+    '@libp2p/connection-encryption'
+  ]
 
   async secureInbound (connection: MessageStream, options?: SecureConnectionOptions): Promise<SecuredConnection<Extensions>> {
     return this.#coalescing(connection, await this.#encrypter.secureInbound(connection, options))

@@ -17,6 +17,13 @@ const MAX_NAMES = 16 * 1024
 /** What a name costs beside its characters, about */
 const NAME_OVERHEAD = 64
 
+interface KnownPeer {
+  connections: number
+
+  /** Undefined as long as nothing was heard */
+  spoken?: Set<string>
+}
+
 /**
  * Knows which protocols the peer at the other end of a muxer speaks: those that it
  * named itself (identify), and those that were negotiated on a stream that we opened.
@@ -32,8 +39,7 @@ export class KnownProtocols {
   readonly #log: Logger
   readonly #peers = new WeakMap<object, PeerId>()
 
-  /** By peer: undefined as long as nothing was heard */
-  readonly #spoken = new Map<string, Set<string> | undefined>()
+  readonly #known = new Map<string, KnownPeer>()
 
   /** Those of these peers that we have no connection to, in the order in which they left */
   readonly #absent = new Set<string>()
@@ -60,10 +66,20 @@ export class KnownProtocols {
       }
     })
     components.events.addEventListener('peer:identify', event => {
-      this.#learn(event.detail.peerId, () => firstOf(event.detail.protocols))
+      const { peerId, protocols } = event.detail
+
+      // a message that names none has something else to tell
+      if (protocols.length > 0) {
+        this.#learn(peerId, () => firstOf(protocols))
+      }
     })
-    components.events.addEventListener('peer:disconnect', event => {
-      this.#leave(event.detail.toString())
+    // there is no 'peer:disconnect' for those that are connected when the node stops
+    components.events.addEventListener('connection:close', event => {
+      const { streams, remotePeer } = event.detail
+
+      if (this.#peers.has(streams)) {
+        this.#leave(remotePeer.toString())
+      }
     })
   }
 
@@ -73,7 +89,7 @@ export class KnownProtocols {
     const peer = this.#peers.get(muxer.streams)
 
     return peer != null &&
-      this.#spoken.get(peer.toString())?.has(protocol) === true &&
+      this.#known.get(peer.toString())?.spoken?.has(protocol) === true &&
       this.#doubted.get(muxer.streams)?.has(protocol) !== true
   }
 
@@ -120,7 +136,7 @@ export class KnownProtocols {
       return
     }
 
-    this.#spoken.get(peer.toString())?.delete(protocol)
+    this.#known.get(peer.toString())?.spoken?.delete(protocol)
     this.#revoking = this.#revoking.then(async () => this.#remove(peer, protocol)).catch(err => {
       this.#log.error('could not take %s out of the peer store for %p - %e', protocol, peer, err)
     })
@@ -128,23 +144,32 @@ export class KnownProtocols {
     await this.#revoking
   }
 
-  #learn (peer: PeerId, change: (spoken: Set<string>) => Set<string>): void {
-    const key = peer.toString()
+  #learn (peerId: PeerId, change: (spoken: Set<string>) => Set<string>): void {
+    const peer = this.#known.get(peerId.toString())
 
     // what is still heard of a peer that was forgotten, or was never here, would be kept for good
-    if (this.#spoken.has(key)) {
-      this.#spoken.set(key, change(this.#spoken.get(key) ?? new Set()))
+    if (peer != null) {
+      peer.spoken = change(peer.spoken ?? new Set())
     }
   }
 
   #arrive (key: string): void {
+    const peer = this.#known.get(key) ?? { connections: 0 }
+
+    peer.connections++
+    this.#known.set(key, peer)
     this.#absent.delete(key)
-    this.#spoken.set(key, this.#spoken.get(key))
   }
 
   #leave (key: string): void {
-    if (this.#spoken.get(key) == null) {
-      this.#spoken.delete(key)
+    const peer = this.#known.get(key)
+
+    if (peer == null || --peer.connections > 0) {
+      return
+    }
+
+    if (peer.spoken == null) {
+      this.#known.delete(key)
       return
     }
 
@@ -153,7 +178,7 @@ export class KnownProtocols {
     if (this.#absent.size > MAX_ABSENT) {
       const [oldest] = this.#absent
       this.#absent.delete(oldest)
-      this.#spoken.delete(oldest)
+      this.#known.delete(oldest)
     }
   }
 

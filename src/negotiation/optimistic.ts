@@ -1,6 +1,7 @@
 import { InvalidParametersError } from '@libp2p/interface'
 import { OptimisticEncrypter } from './encrypter.ts'
 import { OptimisticMuxerFactory } from './muxer.ts'
+import { standIn } from './stand-in.ts'
 import type { OptimisticEncrypterComponents } from './encrypter.ts'
 import type { OptimisticMuxerComponents } from './muxer.ts'
 import type { ConnectionEncrypter, StreamMuxerFactory } from '@libp2p/interface'
@@ -40,11 +41,11 @@ export function optimistic <Components> (factory: (components: Components) => St
     const made: unknown = factory(components)
 
     if (hasMethod<StreamMuxerFactory>(made, 'createStreamMuxer')) {
-      return new OptimisticMuxerFactory(made, components)
+      return standIn(made, new OptimisticMuxerFactory(made, components))
     }
 
     if (hasMethod<ConnectionEncrypter>(made, 'secureOutbound')) {
-      return new OptimisticEncrypter(made, components)
+      return standIn(made, new OptimisticEncrypter(made, components))
     }
 
     throw new InvalidParametersError('optimistic() takes a factory of a stream muxer or of a connection encrypter')

@@ -1,4 +1,4 @@
-import { ConnectionClosedError, TimeoutError, UnsupportedProtocolError } from '@libp2p/interface'
+import { ConnectionClosedError, StreamStateError, TimeoutError, UnsupportedProtocolError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { encodeProposal } from './codec.ts'
 import { ExpectedReply } from './expected-reply.ts'
@@ -11,11 +11,14 @@ const REPLY_TIMEOUT = 10_000
 /**
  * What came of a proposal:
  * - `accepted`: the reply was as presumed and is taken out of the stream
- * - `refused`: it was another one, or the peer sent FIN before it was whole;
- * the stream is aborted with an UnsupportedProtocolError
- * - `unanswered`: the peer reset the stream before the reply was whole, or said
- * nothing for so long that the stream is aborted with a TimeoutError
- * - `aborted`: we did so before the reply was whole
+ * - `refused`: it was another one; the stream is aborted with an
+ * UnsupportedProtocolError
+ * - `unanswered`: before the reply was whole the peer sent FIN, where the stream is
+ * aborted with an UnsupportedProtocolError, or it reset the stream, or the
+ * connection ended, where it is a ConnectionClosedError, or nothing was heard for so
+ * long that it is a TimeoutError
+ * - `aborted`: the stream or the whole connection was aborted at this end before the
+ * reply was whole
  */
 export type ProposalOutcome = 'accepted' | 'refused' | 'unanswered' | 'aborted'
 
@@ -30,14 +33,14 @@ export interface FilterableStream extends MessageStream {
   onData(data: Uint8Array | Uint8ArrayList): void
   onRemoteCloseWrite(): void
   onRemoteReset(): void
-  onTransportClosed(): void
+  onTransportClosed(err?: Error): void
 
   /** Where the two directions are closed one by one, as those of AbstractStream are */
   sendCloseWrite?(options?: AbortOptions): Promise<void>
 }
 
 const REQUIRED = ['onData', 'onRemoteCloseWrite', 'onRemoteReset', 'onTransportClosed'] as const
-const REPLACED = ['onData', 'onRemoteCloseWrite', 'sendCloseWrite'] as const
+const REPLACED = ['onData', 'onRemoteCloseWrite', 'onTransportClosed', 'sendCloseWrite'] as const
 
 /** Whether the data of a stream can be filtered, and nobody else does */
 export function isFilterable (stream: MessageStream): stream is FilterableStream {
@@ -85,6 +88,7 @@ export class Proposal {
 
     stream.onData = data => { this.#onData(data) }
     stream.onRemoteCloseWrite = () => { this.#onRemoteCloseWrite() }
+    stream.onTransportClosed = err => { this.#onTransportClosed(err) }
     stream.addEventListener('close', this.#onClose)
     this.#holdCloseWrite()
   }
@@ -136,7 +140,7 @@ export class Proposal {
       this.#settle('accepted')
       this.#stream.onData(data instanceof Uint8Array ? data.subarray(replyBytes) : data.sublist(replyBytes))
     } else if (this.#reply.state === 'refused') {
-      this.#refuse('the peer refused it')
+      this.#fail('refused', this.#unsupported('the peer refused it'))
     }
   }
 
@@ -145,11 +149,16 @@ export class Proposal {
     queueMicrotask(() => {
       if (this.#reply.state === 'awaiting') {
         this.#reply.end()
-        this.#refuse('the peer closed the stream before it replied')
+        this.#fail('unanswered', this.#unsupported('the peer closed the stream before it replied'))
       } else if (this.#reply.state === 'verified') {
         this.#stream.onRemoteCloseWrite()
       }
     })
+  }
+
+  #onTransportClosed (err: Error = new ConnectionClosedError(`The connection was closed before the peer replied to the proposal of ${this.#protocol}`)): void {
+    this.#settle('unanswered', err)
+    this.#stream.onTransportClosed(err)
   }
 
   readonly #onClose = (event: StreamCloseEvent): void => {
@@ -163,16 +172,21 @@ export class Proposal {
     this.#stream.abort(error)
   }
 
-  #refuse (reason: string): void {
-    const error = new UnsupportedProtocolError(`Optimistic negotiation of ${this.#protocol} failed: ${reason}`)
+  #unsupported (reason: string): Error {
+    return new UnsupportedProtocolError(`Optimistic negotiation of ${this.#protocol} failed: ${reason}`)
+  }
 
-    this.#settle('refused', error)
-    // nothing that follows is for anybody
-    this.#stream.onData = () => {}
+  /** Nothing that follows is for anybody, and whatever ends the stream first, it ends with this error */
+  #fail (outcome: ProposalOutcome, error: Error): void {
+    const stream = this.#stream
+    const abort = (): void => { stream.abort(error) }
+
+    this.#settle(outcome, error)
+    stream.onData = () => {}
     // a peer that takes what was written for further proposals may give up right behind its refusal
-    this.#stream.onRemoteReset = () => { this.#stream.abort(error) }
+    stream.onRemoteReset = stream.onRemoteCloseWrite = stream.onTransportClosed = abort
     // let the muxer finish with the frame first
-    queueMicrotask(() => { this.#stream.abort(error) })
+    queueMicrotask(abort)
   }
 
   #settle (outcome: ProposalOutcome, error?: Error): void {
@@ -205,6 +219,11 @@ export class Proposal {
 
     stream.sendCloseWrite = async options => {
       const sent = this.#end.promise.then(async () => {
+        // whoever reads what came with the reply may have ended it
+        if (stream.status !== 'open' && stream.status !== 'closing') {
+          throw new StreamStateError(`Cannot end a stream that is ${stream.status}`)
+        }
+
         await sendCloseWrite()
 
         // what `close` of the stream does too, unless its signal has ended its wait: that does not end the close

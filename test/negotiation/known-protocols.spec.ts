@@ -13,18 +13,22 @@ describe('what peers are known to speak', () => {
     const events = new TypedEventEmitter<Libp2pEvents>()
     const known = new KnownProtocols({ events, peerStore: {} as unknown as KnownProtocolsComponents['peerStore'] }, defaultLogger().forComponent('test'))
     const idOf = (peer: number): PeerId => ({ toString: () => `peer ${peer}` }) as unknown as PeerId
+    const connections = new Map<number, unknown>()
     const tell = (type: keyof Libp2pEvents, detail: unknown): void => { events.safeDispatchEvent(type, { detail }) }
 
     return {
       known,
       connect (peer, status = 'open') {
         const streams: StreamMuxer['streams'] = []
-        tell('connection:open', { streams, remotePeer: idOf(peer), status })
+        const connection = { streams, remotePeer: idOf(peer), status }
+
+        connections.set(peer, connection)
+        tell('connection:open', connection)
 
         return { streams } as unknown as StreamMuxer
       },
       identify: (peer, protocols = [ECHO]) => { tell('peer:identify', { peerId: idOf(peer), protocols }) },
-      disconnect: peer => { tell('peer:disconnect', idOf(peer)) }
+      disconnect: peer => { tell('connection:close', connections.get(peer)) }
     }
   }
 
@@ -48,6 +52,32 @@ describe('what peers are known to speak', () => {
     expect(known.has(connect(0), ECHO)).to.be.false()
     expect(known.has(connect(1), ECHO)).to.be.true()
     expect(known.has(connect(MAX_ABSENT), ECHO)).to.be.true()
+  })
+
+  it('is remembered of the last one beside those who are there', () => {
+    const { known, connect, identify, disconnect } = setUp()
+    const stays = connect(-1)
+
+    identify(-1)
+    connect(-1)
+    disconnect(-1)
+
+    for (let peer = 0; peer <= MAX_ABSENT; peer++) {
+      connect(peer)
+      identify(peer)
+      disconnect(peer)
+    }
+
+    expect(known.has(stays, ECHO)).to.be.true()
+  })
+
+  it('stays as it was where identify names none', () => {
+    const { known, connect, identify } = setUp()
+    const muxer = connect(1)
+
+    identify(1)
+    identify(1, [])
+    expect(known.has(muxer, ECHO)).to.be.true()
   })
 
   it('is what identify told last', () => {

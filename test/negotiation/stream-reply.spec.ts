@@ -4,7 +4,7 @@ import { turns } from '../fixtures/bytes.ts'
 import { closed, until } from '../fixtures/waiting.ts'
 import { muxerPair, muxers, readings } from './fixtures/muxers.ts'
 import { HEADER, NOISE, counting, joined, message } from './fixtures/proposals.ts'
-import type { Stream } from '@libp2p/interface'
+import type { Stream, StreamMuxer } from '@libp2p/interface'
 
 /** The reply to it is known byte for byte, and any other protocol is as good */
 const PROTOCOL = '/noise'
@@ -19,6 +19,17 @@ for (const [name, factory] of Object.entries(muxers)) {
       await turns(5)
 
       return joined(...messages)
+    }
+
+    /** What an application reads that does not look at events */
+    async function all (stream: Stream): Promise<number> {
+      let bytes = 0
+
+      for await (const data of stream) {
+        bytes += data.byteLength
+      }
+
+      return bytes
     }
 
     it('is not waited for: the proposal and the data are there at once', async () => {
@@ -105,19 +116,58 @@ for (const [name, factory] of Object.entries(muxers)) {
       expect(await read(got, 5)).to.equalBytes(counting(5))
     })
 
-    it('of another kind is what the stream ends with, also if the peer gives up right behind it', async () => {
+    const endings: Record<string, (remote: Stream, listener: StreamMuxer) => unknown> = {
+      resets: remote => { remote.abort(new Error('no such protocol')) },
+      'sends FIN': async remote => remote.close(),
+      'closes the connection': async (remote, listener) => listener.close()
+    }
+
+    for (const [ending, end] of Object.entries(endings)) {
+      it(`of another kind is what the stream ends with, also if the peer ${ending} right behind it`, async () => {
+        const { connection, counted, listener, open } = muxerPair(factory)
+        const { local, remote } = await open(PROTOCOL)
+        const close = closed(local)
+        const read = all(local)
+
+        connection.pause()
+        remote.send(NA)
+        await Promise.race([end(remote, listener), turns(5)])
+        connection.resume()
+
+        expect((await close).error).to.have.property('name', 'UnsupportedProtocolError')
+        await expect(read).to.eventually.be.rejected.with.property('name', 'UnsupportedProtocolError')
+        expect(counted()).to.deep.equal({ refused: 1 })
+      })
+    }
+
+    it('that never comes because the connection is over, is not an empty answer', async () => {
       const { connection, counted, open } = muxerPair(factory)
-      const { local, remote } = await open(PROTOCOL)
+      const { local } = await open(PROTOCOL)
       const close = closed(local)
+      const read = all(local)
 
-      connection.pause()
-      remote.send(NA)
-      remote.abort(new Error('no such protocol'))
+      await connection.close()
+
+      expect((await close).error).to.have.property('name', 'ConnectionClosedError')
+      await expect(read).to.eventually.be.rejected.with.property('name', 'ConnectionClosedError')
+      expect(counted()).to.deep.equal({ unanswered: 1 })
+    })
+
+    it('comes with what makes the reader abort a stream that is closing, and no FIN follows', async () => {
+      const { open } = muxerPair(factory)
+      const { local, remote } = await open(PROTOCOL)
+      const ended = closed(remote)
+      let isFin = false
+
+      remote.addEventListener('remoteCloseWrite', () => { isFin = true })
+      local.addEventListener('message', () => { local.abort(new Error('enough')) })
+      const closing = local.close()
+      remote.send(joined(REPLY, counting(1)))
+
+      await expect(closing).to.eventually.be.rejected.with.property('name', 'StreamStateError')
+      await ended
       await turns(5)
-      connection.resume()
-
-      expect((await close).error).to.have.property('name', 'UnsupportedProtocolError')
-      expect(counted()).to.deep.equal({ refused: 1 })
+      expect(isFin).to.be.false()
     })
 
     it('closes a stream whose close() is given up in that very moment', async () => {
@@ -174,7 +224,7 @@ for (const [name, factory] of Object.entries(muxers)) {
       expect(counted()).to.deep.equal({ refused: REPLY.byteLength })
     })
 
-    it('that never comes because the peer closes its end, is a refusal', async () => {
+    it('that never comes because the peer closes its end, is missed, though nobody has refused', async () => {
       const { open, counted } = muxerPair(factory)
 
       for (const bytes of [0, 1, 20, 27]) {
@@ -189,7 +239,7 @@ for (const [name, factory] of Object.entries(muxers)) {
         expect((await close).error, `after ${bytes} bytes`).to.have.property('name', 'UnsupportedProtocolError')
       }
 
-      expect(counted()).to.deep.equal({ refused: 4 })
+      expect(counted()).to.deep.equal({ unanswered: 4 })
     })
 
     it('may have the end of the stream right behind it', async () => {
