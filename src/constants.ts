@@ -61,6 +61,12 @@ export const RELISTEN_INTERVAL = 1_000
 /** How often a listener looks whether a file descriptor is left for the next connection, in ms. */
 export const DESCRIPTOR_CHECK_INTERVAL = 1_000
 
+/**
+ * A stream, or a connection, whose peer does not answer the proposal of its protocol
+ * within this long is aborted, in ms: libp2p's own limit for negotiation in full.
+ */
+export const REPLY_TIMEOUT = 10_000
+
 /** The longest delay that Node's timers know, in ms: 24.8 days. Longer timeouts are taken for it. */
 export const MAX_TIMEOUT = 2 ** 31 - 1
 

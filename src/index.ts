@@ -37,6 +37,7 @@ export { TCPConnectError, TCPStalledWriteError } from './errors.ts'
 export { optimistic } from './negotiation/optimistic.ts'
 export type { OptimisticEncrypterComponents } from './negotiation/encrypter.ts'
 export type { OptimisticMuxerComponents } from './negotiation/muxer.ts'
+export type { OptimisticInit } from './negotiation/optimistic.ts'
 export type {
   CloseServerOnMaxConnectionsOpts,
   TCPComponents,

@@ -58,7 +58,7 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   /** What `send` has accepted since the close began, in bytes */
   #heldBytes = 0
 
-  /** Why `send` took no more */
+  /** Why `send` took no more, until somebody has given up over it */
   #refusal?: unknown
 
   constructor (init: GracefulConnectionInit) {
@@ -84,7 +84,11 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
    * @throws {StreamStateError} if nothing more can be sent
    */
   send (data: Uint8Array | Uint8ArrayList): boolean {
-    if (this.status === 'closing' && this.writeStatus === 'writable') {
+    if (this.status !== 'closing') {
+      return super.send(data)
+    }
+
+    if (this.writeStatus === 'writable') {
       this.#heldBytes += data.byteLength
 
       if (this.#heldBytes > MAX_HELD_BYTES) {
@@ -102,12 +106,15 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   }
 
   /**
-   * Close at once, for an error at this end: what was not sent is lost. Whatever is
+   * Close at once, for an error at this end: what was not sent is lost. But whatever is
    * above does so too where its `send` came too late for the close, which is no reason
-   * to lose what came in time.
+   * to lose what came in time: with the error of such a `send` the first call does
+   * nothing.
    */
   abort (err: Error): void {
-    if (this.status !== 'closing' || err !== this.#refusal) {
+    if (this.status === 'closing' && err === this.#refusal) {
+      this.#refusal = undefined
+    } else {
       super.abort(err)
     }
   }
@@ -176,7 +183,7 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
     do {
       await this.#flush()
       // whoever heard of the peer's FIN may have answered it meanwhile
-    } while (this.#isPending())
+    } while (this.status === 'closing' && this.#isPending())
 
     await this.sendClose()
   }
@@ -200,7 +207,7 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
       return
     }
 
-    while (turns > 0 || this.#isPending()) {
+    while (this.status === 'closing' && (turns > 0 || this.#isPending())) {
       const { bytesWritten } = this.socket
       const wasPending = this.#isPending()
 

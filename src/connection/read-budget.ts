@@ -3,7 +3,8 @@ const { setImmediate } = globalThis
 
 /**
  * How long sockets go on reading in a turn of the event loop, all of them together, in
- * ms. Each gets one chunk in any case.
+ * ms: from the first large chunk on, with what the others and promises do meanwhile.
+ * Each gets one chunk in any case.
  */
 const READ_BUDGET = 10
 
@@ -14,7 +15,7 @@ let deadline = 0
 export function spendReadBudget (): void {
   if (deadline === 0) {
     deadline = performance.now() + READ_BUDGET
-    setImmediate(renew)
+    setImmediate(renewReadBudget)
   }
 }
 
@@ -23,6 +24,7 @@ export function isReadBudgetSpent (): boolean {
   return deadline !== 0 && performance.now() >= deadline
 }
 
-function renew (): void {
+/** A turn is over: timers, and what else comes before sockets are read again, are no part of it */
+export function renewReadBudget (): void {
   deadline = 0
 }

@@ -1,6 +1,7 @@
 import { MAX_UNREAD_BYTES } from '../constants.ts'
-import { isReadBudgetSpent, spendReadBudget } from './read-budget.ts'
+import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from './read-budget.ts'
 import { InTurn } from './turns.ts'
+import type { MessageStream, Stream } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
 // whoever replaces it for a test must not stop all connections of the process
@@ -9,15 +10,9 @@ const { setImmediate } = globalThis
 /** Fills the buffer that Node reads into, in bytes: libuv reads again at once, up to 32 times */
 const FULL_CHUNK = 64 * 1024
 
-export interface Reader {
+export interface Reader extends Pick<MessageStream, 'status' | 'readBufferLength'>, Pick<Stream, 'readStatus'> {
   /** Something came: deal with it, or keep it until somebody listens */
   onRead(data: Uint8Array): void
-
-  /** How much is kept, in bytes */
-  readonly readBufferLength: number
-
-  /** Whether more is wanted: it is neither closing nor paused */
-  readonly isReading: boolean
 }
 
 /**
@@ -57,7 +52,7 @@ export class ReadPath {
       this.#inTurn.add(data)
     }
 
-    if (!this.#reader.isReading) {
+    if (this.#reader.status !== 'open') {
       return
     }
 
@@ -66,13 +61,17 @@ export class ReadPath {
       this.#socket.pause()
     } else if (isFull && isReadBudgetSpent()) {
       this.#socket.pause()
-      setImmediate(() => { this.goOn() })
+      setImmediate(() => {
+        this.goOn()
+        // what Node has read already comes first, and is this turn's; the next one starts anew
+        process.nextTick(renewReadBudget)
+      })
     }
   }
 
   /** Called whenever somebody may have begun to listen */
   goOn (): void {
-    if (this.#waitingBytes === 0 && this.#reader.isReading && this.#socket.isPaused()) {
+    if (this.#waitingBytes === 0 && this.#reader.status === 'open' && this.#reader.readStatus !== 'paused' && this.#socket.isPaused()) {
       this.#socket.resume()
     }
   }

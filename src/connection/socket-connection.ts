@@ -73,10 +73,6 @@ export class SocketConnection extends GracefulConnection implements Reader {
     this.#reads.goOn()
   }
 
-  get isReading (): boolean {
-    return this.status === 'open' && this.readStatus !== 'paused'
-  }
-
   onRead (data: Uint8Array): void {
     this.writes.heard()
     this.onData(data)
@@ -117,7 +113,10 @@ export class SocketConnection extends GracefulConnection implements Reader {
   }
 
   sendResume (): void {
-    this.socket.resume()
+    // whoever was given what had been kept may have paused again
+    if (this.readStatus !== 'paused') {
+      this.socket.resume()
+    }
   }
 
   /** Completes what the base class dispatches by what Node said of a reset */

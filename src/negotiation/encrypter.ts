@@ -26,11 +26,13 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
   /** Asked for the upgrader when it is needed: libp2p makes the encrypters first */
   readonly #components: OptimisticEncrypterComponents
   readonly #log: Logger
+  readonly #replyTimeout: number
   readonly #metrics?: CounterGroup<ProposalOutcome>
 
-  constructor (encrypter: ConnectionEncrypter<Extensions>, components: OptimisticEncrypterComponents) {
+  constructor (encrypter: ConnectionEncrypter<Extensions>, components: OptimisticEncrypterComponents, replyTimeout: number) {
     this.protocol = encrypter.protocol
     this.#encrypter = encrypter
+    this.#replyTimeout = replyTimeout
     this.#components = components
     this.#log = components.logger.forComponent('libp2p:optimistic:encrypter')
     this.#metrics = components.metrics?.registerCounterGroup('libp2p_optimistic_muxers_total', {
@@ -59,7 +61,7 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
 
     this.#log('presume %s', muxer.protocol)
 
-    new Proposal(secured.connection, muxer.protocol, outcome => {
+    new Proposal(secured.connection, muxer.protocol, this.#replyTimeout, outcome => {
       this.#log('proposal of %s was %s', muxer.protocol, outcome)
       this.#metrics?.increment({ [outcome]: true })
     }).send()

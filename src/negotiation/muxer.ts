@@ -30,11 +30,13 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
   readonly #factory: StreamMuxerFactory
   readonly #known: KnownProtocols
   readonly #log: Logger
+  readonly #replyTimeout: number
   readonly #metrics?: CounterGroup<ProposalOutcome>
 
-  constructor (factory: StreamMuxerFactory, components: OptimisticMuxerComponents) {
+  constructor (factory: StreamMuxerFactory, components: OptimisticMuxerComponents, replyTimeout: number) {
     this.protocol = factory.protocol
     this.#factory = factory
+    this.#replyTimeout = replyTimeout
     this.#log = components.logger.forComponent('libp2p:optimistic:muxer')
     this.#known = new KnownProtocols(components, this.#log)
     this.#metrics = components.metrics?.registerCounterGroup('libp2p_optimistic_streams_total', {
@@ -114,7 +116,7 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
   #propose (muxer: StreamMuxer, stream: Stream & FilterableStream, protocol: string, proposals: Set<Proposal>): void {
     stream.log('presume %s', protocol)
 
-    const proposal = new Proposal(stream, protocol, outcome => {
+    const proposal = new Proposal(stream, protocol, this.#replyTimeout, outcome => {
       stream.log('proposal of %s was %s', protocol, outcome)
       this.#metrics?.increment({ [outcome]: true })
       proposals.delete(proposal)

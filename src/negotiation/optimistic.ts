@@ -1,10 +1,22 @@
 import { InvalidParametersError } from '@libp2p/interface'
+import { MAX_TIMEOUT, REPLY_TIMEOUT } from '../constants.ts'
 import { OptimisticEncrypter } from './encrypter.ts'
 import { OptimisticMuxerFactory } from './muxer.ts'
 import { standIn } from './stand-in.ts'
 import type { OptimisticEncrypterComponents } from './encrypter.ts'
 import type { OptimisticMuxerComponents } from './muxer.ts'
 import type { ConnectionEncrypter, StreamMuxerFactory } from '@libp2p/interface'
+
+export interface OptimisticInit {
+  /**
+   * How long a peer may take to answer a proposal, in ms, from 1 on. After that the
+   * stream, or the connection where a muxer was proposed, is aborted with a
+   * `TimeoutError`
+   *
+   * @default 10_000
+   */
+  replyTimeout?: number
+}
 
 /**
  * Decorates a factory function that `createLibp2p` takes, so that what it makes
@@ -15,7 +27,7 @@ import type { ConnectionEncrypter, StreamMuxerFactory } from '@libp2p/interface'
  * - a connection encrypter saves a round trip on every dial to a peer that does
  * not name its muxers in the security handshake, if one muxer is configured. It
  * also makes Noise encrypt what is sent in one go as one message, in both
- * directions and with any peer: small messages then cost a fifth to two thirds
+ * directions and with any peer: streams of small messages then cost a fraction
  *
  * @example
  *
@@ -32,20 +44,26 @@ import type { ConnectionEncrypter, StreamMuxerFactory } from '@libp2p/interface'
  * })
  * ```
  *
- * @throws {InvalidParametersError} on creation of the node, if the factory makes something else
+ * @throws {InvalidParametersError} if the timeout is none; on creation of the node, if the factory makes something else
  */
-export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory): (components: Components & OptimisticMuxerComponents) => StreamMuxerFactory
-export function optimistic <Components, Extensions> (factory: (components: Components) => ConnectionEncrypter<Extensions>): (components: Components & OptimisticEncrypterComponents) => ConnectionEncrypter<Extensions>
-export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory | ConnectionEncrypter) {
+export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory, init?: OptimisticInit): (components: Components & OptimisticMuxerComponents) => StreamMuxerFactory
+export function optimistic <Components, Extensions> (factory: (components: Components) => ConnectionEncrypter<Extensions>, init?: OptimisticInit): (components: Components & OptimisticEncrypterComponents) => ConnectionEncrypter<Extensions>
+export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory | ConnectionEncrypter, { replyTimeout = REPLY_TIMEOUT }: OptimisticInit = {}) {
+  if (!(replyTimeout >= 1)) {
+    throw new InvalidParametersError(`replyTimeout must be a number of milliseconds from 1 on, not ${replyTimeout}`)
+  }
+
+  const timeout = Math.min(replyTimeout, MAX_TIMEOUT)
+
   return (components: Components & OptimisticMuxerComponents & OptimisticEncrypterComponents): StreamMuxerFactory | ConnectionEncrypter => {
     const made: unknown = factory(components)
 
     if (hasMethod<StreamMuxerFactory>(made, 'createStreamMuxer')) {
-      return standIn(made, new OptimisticMuxerFactory(made, components))
+      return standIn(made, new OptimisticMuxerFactory(made, components, timeout))
     }
 
     if (hasMethod<ConnectionEncrypter>(made, 'secureOutbound')) {
-      return standIn(made, new OptimisticEncrypter(made, components))
+      return standIn(made, new OptimisticEncrypter(made, components, timeout))
     }
 
     throw new InvalidParametersError('optimistic() takes a factory of a stream muxer or of a connection encrypter')

@@ -5,9 +5,6 @@ import { ExpectedReply } from './expected-reply.ts'
 import type { AbortOptions, MessageStream, Stream, StreamCloseEvent } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-/** A stream whose peer does not reply is aborted after this long, in ms */
-const REPLY_TIMEOUT = 10_000
-
 /**
  * What came of a proposal:
  * - `accepted`: the reply was as presumed and is taken out of the stream
@@ -75,15 +72,16 @@ export class Proposal {
   /** Resolves once `close` of the stream did, if it was this proposal's */
   #closed?: Promise<void>
 
-  constructor (stream: FilterableStream, protocol: string, onOutcome: (outcome: ProposalOutcome) => void) {
+  /** If there is no reply after `replyTimeout` ms the stream is aborted */
+  constructor (stream: FilterableStream, protocol: string, replyTimeout: number, onOutcome: (outcome: ProposalOutcome) => void) {
     this.#stream = stream
     this.#protocol = protocol
     this.#reply = new ExpectedReply(encodeProposal(protocol))
     this.#onOutcome = onOutcome
     this.#end.promise.catch(() => {})
-    this.#timeout = this.#after(REPLY_TIMEOUT, () => {
+    this.#timeout = this.#after(replyTimeout, () => {
       // after a stall timers run before the event loop looks at what came in meanwhile
-      this.#timeout = this.#after(0, () => { this.#onTimeout() })
+      this.#timeout = this.#after(0, () => { this.#onTimeout(replyTimeout) })
     })
 
     stream.onData = data => { this.#onData(data) }
@@ -165,8 +163,8 @@ export class Proposal {
     this.#settle(event.local === true ? 'aborted' : 'unanswered', event.error ?? new ConnectionClosedError())
   }
 
-  #onTimeout (): void {
-    const error = new TimeoutError(`Optimistic negotiation of ${this.#protocol} failed: the peer did not reply within ${REPLY_TIMEOUT}ms`)
+  #onTimeout (ms: number): void {
+    const error = new TimeoutError(`Optimistic negotiation of ${this.#protocol} failed: the peer did not reply within ${ms}ms`)
 
     this.#settle('unanswered', error)
     this.#stream.abort(error)
@@ -219,8 +217,13 @@ export class Proposal {
 
     stream.sendCloseWrite = async options => {
       const sent = this.#end.promise.then(async () => {
-        // whoever reads what came with the reply may have ended it
-        if (stream.status !== 'open' && stream.status !== 'closing') {
+        // the connection ended with what came with the reply
+        if (stream.status === 'closed') {
+          return
+        }
+
+        // whoever read what came with the reply has aborted it
+        if (stream.status === 'aborted' || stream.status === 'reset') {
           throw new StreamStateError(`Cannot end a stream that is ${stream.status}`)
         }
 

@@ -1,5 +1,6 @@
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../../src/connection/read-budget.ts'
 import { MiB, collect, payload, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -64,6 +65,17 @@ describe('what takes long to deal with', function () {
 
     // four by all of them, one more by each of the others, and what Node had read meanwhile of each
     expect(Math.max(...counts.slice(-20))).to.be.at.most(4 + 3 + 4)
+  })
+
+  it('is not what timers do before sockets are read again', () => {
+    spendReadBudget()
+    work(1.2 * BUDGET)
+    expect(isReadBudgetSpent()).to.be.true()
+
+    renewReadBudget()
+    work(1.2 * BUDGET)
+    spendReadBudget()
+    expect(isReadBudgetSpent()).to.be.false()
   })
 
   it('arrives whole', async () => {

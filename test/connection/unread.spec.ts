@@ -77,6 +77,33 @@ describe('a connection that nobody listens to', function () {
     expect(received.result()).to.deep.equal(tally(data))
   })
 
+  it('can be paused again by whoever is given what was kept, each time', async () => {
+    const [conn, socket] = await accepted()
+    const data = payload(16 * MiB)
+    let most = 0
+
+    socket.end(data)
+    await held(conn)
+    conn.pause()
+    const received = collect(conn)
+    conn.addEventListener('message', () => {
+      conn.pause()
+      most = Math.max(most, conn.readBufferLength)
+      setTimeout(() => {
+        most = Math.max(most, conn.readBufferLength)
+
+        if ((conn as any).readStatus === 'paused') {
+          conn.resume()
+        }
+      }, 1)
+    })
+    conn.resume()
+    await until(() => received.bytes === data.byteLength || conn.status === 'aborted', 'all was read')
+
+    expect(received.result()).to.deep.equal(tally(data))
+    expect(most).to.be.at.most(MAX_HELD)
+  })
+
   it('can be resumed before anybody listens', async () => {
     const [conn, socket] = await accepted()
     const data = payload(8 * MiB)

@@ -4,6 +4,7 @@ import { turns } from '../fixtures/bytes.ts'
 import { closed, until } from '../fixtures/waiting.ts'
 import { muxerPair, muxers, readings } from './fixtures/muxers.ts'
 import { HEADER, NOISE, counting, joined, message } from './fixtures/proposals.ts'
+import type { FilterableStream } from '../../src/negotiation/proposal.ts'
 import type { Stream, StreamMuxer } from '@libp2p/interface'
 
 /** The reply to it is known byte for byte, and any other protocol is as good */
@@ -151,6 +152,21 @@ for (const [name, factory] of Object.entries(muxers)) {
       expect((await close).error).to.have.property('name', 'ConnectionClosedError')
       await expect(read).to.eventually.be.rejected.with.property('name', 'ConnectionClosedError')
       expect(counted()).to.deep.equal({ unanswered: 1 })
+    })
+
+    it('comes with the answer and the end of the connection, and a stream that is closing has closed', async () => {
+      const { open } = muxerPair(factory)
+      const { local, remote } = await open(PROTOCOL)
+      const got = readings(local)
+      const closing = local.close()
+
+      // as a muxer does where the peer's last frame is right behind
+      local.addEventListener('message', () => { (local as unknown as FilterableStream).onTransportClosed() })
+      remote.send(joined(REPLY, counting(4)))
+      await closing
+
+      expect(joined(...got)).to.equalBytes(counting(4))
+      expect(local.status).to.equal('closed')
     })
 
     it('comes with what makes the reader abort a stream that is closing, and no FIN follows', async () => {

@@ -14,10 +14,21 @@ const ECHO = '/test/echo/1.0.0'
 const UNKNOWN = '/test/unknown/1.0.0'
 const EAGER = { negotiateFully: false }
 
+/** Instead of 10 s, in ms */
+const TIMEOUT = 1_000
+
 describe('a peer that does not reply to a proposal', function () {
   this.timeout(30_000)
 
   const defer = cleanUpAfterEach()
+
+  it('is given as long as one can count', () => {
+    for (const replyTimeout of [0, -1, NaN, '1s']) {
+      expect(() => optimistic(yamux(), { replyTimeout: replyTimeout as number })).to.throw().with.property('name', 'InvalidParametersError')
+    }
+
+    expect(() => optimistic(yamux(), { replyTimeout: Infinity })).to.not.throw()
+  })
 
   it('does not hold up the close of the connection', async () => {
     const { connection, dialler, holdReplies } = await streamNodes(defer)
@@ -31,12 +42,12 @@ describe('a peer that does not reply to a proposal', function () {
     expect(dialler.getConnections()).to.be.empty()
   })
 
-  it('loses the stream after 10 s', async () => {
-    const { connection, counted, holdReplies } = await streamNodes(defer)
+  it('loses the stream after replyTimeout', async () => {
+    const { connection, counted, holdReplies } = await streamNodes(defer, { replyTimeout: TIMEOUT })
     defer(holdReplies())
     const stream = await connection.newStream(ECHO, EAGER)
 
-    expect((await closed(stream, 12_000)).error).to.have.property('name', 'TimeoutError')
+    expect((await closed(stream)).error).to.have.property('name', 'TimeoutError')
     expect(counted()).to.deep.equal({ unanswered: 1 })
     expect(connection.status).to.equal('open')
   })
@@ -44,13 +55,13 @@ describe('a peer that does not reply to a proposal', function () {
   it('but seems not to, since our event loop stalled, is heard after all', async () => {
     const { says } = runChild(defer, 'echo-node.ts')
     const addr = multiaddr(await says())
-    const dialler = await bareNode(defer, { transports: [tcp()], connectionEncrypters: [noise()], streamMuxers: [optimistic(yamux())] })
+    const dialler = await bareNode(defer, { transports: [tcp()], connectionEncrypters: [noise()], streamMuxers: [optimistic(yamux(), { replyTimeout: TIMEOUT })] })
     const connection = await dialler.dial(addr)
     const stream = await connection.newStream(ECHO, EAGER)
     const echoed = firstByte(stream)
 
     // what was sent leaves in a microtask
-    process.nextTick(() => { stall(10_500) })
+    process.nextTick(() => { stall(1.5 * TIMEOUT) })
 
     expect(await echoed).to.equal(42)
     expect(stream.status).to.equal('open')
