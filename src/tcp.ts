@@ -198,7 +198,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       closeTimeout: this.#closeTimeout,
       stalledWriteTimeout: this.#stalledWriteTimeout,
       lingering: this.#lingering,
-      onSocket: socket => { this.#sockets.add(socket) },
+      sockets: this.#sockets,
       metrics: this.#components.metrics,
       logger: this.#logger
     })

@@ -3,19 +3,34 @@ import { MAX_TIMEOUT, OWNER_CLOSE_TIMEOUT } from '../constants.ts'
 import { afterPoll } from './timers.ts'
 import type { Socket } from 'node:net'
 
+export interface OpenSocketsInit {
+  /** Has them all too, and others */
+  among?: OpenSockets
+
+  /** One of them is closed, and counts no more */
+  onClose?(): void
+}
+
 /**
  * All sockets that a listener or a transport is responsible for, from birth to
  * 'close', whatever state the connection over them is in.
  */
 export class OpenSockets {
   readonly #sockets = new Set<Socket>()
+
+  /** Where each of them is kept */
+  readonly #sets: Array<Set<Socket>>
   readonly #onClose: (this: Socket) => void
 
-  constructor () {
-    const sockets = this.#sockets
+  constructor ({ among, onClose }: OpenSocketsInit = {}) {
+    const sets = among == null ? [this.#sockets] : [this.#sockets, among.#sockets]
 
-    // one for all of them: there may be many
-    this.#onClose = function () { sockets.delete(this) }
+    this.#sets = sets
+    // one function for all of them, and one listener for each: from the third on Node's list of them takes 150 B
+    this.#onClose = function () {
+      sets.forEach(sockets => { sockets.delete(this) })
+      onClose?.()
+    }
   }
 
   get size (): number {
@@ -23,7 +38,7 @@ export class OpenSockets {
   }
 
   add (socket: Socket): void {
-    this.#sockets.add(socket)
+    this.#sets.forEach(sockets => { sockets.add(socket) })
     socket.on('close', this.#onClose)
   }
 

@@ -28,8 +28,8 @@ export interface TCPListenerInit {
   stalledWriteTimeout: number
   lingering: LingeringSockets
 
-  /** Told of every accepted socket */
-  onSocket(socket: Socket): void
+  /** Those of the transport, accepted ones too */
+  sockets: OpenSockets
   metrics?: Metrics
   logger: ComponentLogger
 }
@@ -37,7 +37,7 @@ export interface TCPListenerInit {
 export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Listener {
   readonly #init: TCPListenerInit
   readonly #server: PausableServer
-  readonly #sockets = new OpenSockets()
+  readonly #sockets: OpenSockets
   readonly #gate: AcceptGate
   readonly #descriptors: DescriptorWatch
   readonly #metrics: ListenerMetrics
@@ -59,6 +59,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     super()
 
     this.#init = init
+    this.#sockets = new OpenSockets({ among: init.sockets, onClose: () => { this.#updateGate() } })
     this.#gate = new AcceptGate(init.closeServerOnMaxConnections)
     this.#log = init.logger.forComponent('libp2p:tcp:listener')
     this.#connectionLog = init.logger.forComponent('libp2p:tcp:connection')
@@ -187,8 +188,6 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
 
     this.#metrics.countEvent('connection')
     this.#sockets.add(socket)
-    this.#init.onSocket(socket)
-    socket.on('close', this.#onSocketClose)
     this.#updateGate()
 
     try {
@@ -248,8 +247,6 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       maConn.abort(err)
     }
   }
-
-  readonly #onSocketClose = (): void => { this.#updateGate() }
 
   /** Give up the port when there are too many connections, take it again when there are few enough */
   #updateGate (): void {
