@@ -17,7 +17,7 @@ const SPECS = [
 ]
 
 /** Each thing that the official transport gets wrong has a number, which the titles of its tests bear */
-const FAULTS = [1, 2, 3, 4, 5, 6, 7, 8]
+const FAULTS = [1, 2, 3, 4, 5, 6, 7, 8, 9]
 
 interface Report {
   stats: { tests: number, passes: number, failures: number, pending: number }

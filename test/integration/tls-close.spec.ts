@@ -19,7 +19,7 @@ const encrypters = {
 }
 
 for (const [name, encrypter] of Object.entries(encrypters)) {
-  describe(`a connection with ${name} that is closed behind its last stream`, () => {
+  describe(`fault 9: a connection with ${name} that is closed behind its last stream`, () => {
     const defer = cleanUpAfterEach()
 
     for (const [size, bytes] of Object.entries({ '1 KiB': KiB, '3 MiB': 3 * MiB })) {
