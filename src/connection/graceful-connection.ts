@@ -58,7 +58,7 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   /** What `send` has accepted since the close began, in bytes */
   #heldBytes = 0
 
-  /** Why `send` took no more, until somebody has given up over it */
+  /** Why `send` took no more, until a turn after somebody has given up over it */
   #refusal?: unknown
 
   constructor (init: GracefulConnectionInit) {
@@ -107,13 +107,17 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
 
   /**
    * Close at once, for an error at this end: what was not sent is lost. But whatever is
-   * above does so too where its `send` came too late for the close, which is no reason
-   * to lose what came in time: with the error of such a `send` the first call does
-   * nothing.
+   * above does so too where its `send` came too late for the close (TLS several times),
+   * which is no reason to lose what came in time: with the error of such a `send` this
+   * does nothing in that turn of the event loop.
    */
   abort (err: Error): void {
-    if (this.status === 'closing' && err === this.#refusal) {
-      this.#refusal = undefined
+    if (this.status === 'closing' && err != null && err === this.#refusal) {
+      setImmediate(() => {
+        if (this.#refusal === err) {
+          this.#refusal = undefined
+        }
+      })
     } else {
       super.abort(err)
     }

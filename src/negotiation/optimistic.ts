@@ -44,12 +44,12 @@ export interface OptimisticInit {
  * })
  * ```
  *
- * @throws {InvalidParametersError} if the timeout is none; on creation of the node, if the factory makes something else
+ * @throws {InvalidParametersError} if `replyTimeout` is no number of ms from 1 on; on creation of the node, if the factory makes something else
  */
 export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory, init?: OptimisticInit): (components: Components & OptimisticMuxerComponents) => StreamMuxerFactory
 export function optimistic <Components, Extensions> (factory: (components: Components) => ConnectionEncrypter<Extensions>, init?: OptimisticInit): (components: Components & OptimisticEncrypterComponents) => ConnectionEncrypter<Extensions>
 export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory | ConnectionEncrypter, { replyTimeout = REPLY_TIMEOUT }: OptimisticInit = {}) {
-  if (!(replyTimeout >= 1)) {
+  if (typeof replyTimeout !== 'number' || !(replyTimeout >= 1)) {
     throw new InvalidParametersError(`replyTimeout must be a number of milliseconds from 1 on, not ${replyTimeout}`)
   }
 

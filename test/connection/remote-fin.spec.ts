@@ -106,7 +106,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
     const reading = readAll(socket)
     const closing = closed(conn)
 
-    // as the base class of an encrypter does
+    // as the base class of an encrypter does, and TLS more than once
     while (conn.status === 'closing') {
       await nextTurn()
 
@@ -114,12 +114,46 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
         conn.send(new Uint8Array())
       } catch (err: any) {
         conn.abort(err)
+        conn.abort(err)
+        process.nextTick(() => { conn.abort(err) })
+        await Promise.resolve()
       }
     }
 
     expect((await closing).error).to.equal(undefined)
     expect(conn.status).to.equal('closed')
     expect(await reading).to.deep.equal(tally(data))
+  })
+
+  it('can still be given up with the error of what was sent too late, later', async () => {
+    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
+    const conn = await rawTransport(defer).dial(addr)
+    const socket = await next()
+
+    sendAll(conn, payload(8 * MiB))
+    void conn.close().catch(() => {})
+    await nextTurn()
+    socket.resume()
+
+    // the peer stays open, and close() waits for its FIN
+    let error: any
+
+    while (error == null) {
+      await nextTurn()
+
+      try {
+        conn.send(Uint8Array.of(1))
+      } catch (err) {
+        error = err
+      }
+    }
+
+    conn.abort(error)
+    expect(conn.status).to.equal('closing')
+    await nextTurn()
+    await nextTurn()
+    conn.abort(error)
+    expect(conn.status).to.equal('aborted')
   })
 
   it('8 MiB accepted in part before and in part after the FIN arrive', async () => {

@@ -23,8 +23,8 @@ describe('a peer that does not reply to a proposal', function () {
   const defer = cleanUpAfterEach()
 
   it('is given as long as one can count', () => {
-    for (const replyTimeout of [0, -1, NaN, '1s']) {
-      expect(() => optimistic(yamux(), { replyTimeout: replyTimeout as number })).to.throw().with.property('name', 'InvalidParametersError')
+    for (const replyTimeout of [0, -1, NaN, '1s', true, 10n]) {
+      expect(() => optimistic(yamux(), { replyTimeout: replyTimeout as any })).to.throw().with.property('name', 'InvalidParametersError')
     }
 
     expect(() => optimistic(yamux(), { replyTimeout: Infinity })).to.not.throw()
