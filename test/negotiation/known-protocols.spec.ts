@@ -54,7 +54,7 @@ describe('what peers are known to speak', () => {
     expect(known.has(connect(MAX_ABSENT), ECHO)).to.be.true()
   })
 
-  it('is remembered of the last one beside those who are there', () => {
+  it('is remembered of who has another connection, however many leave', () => {
     const { known, connect, identify, disconnect } = setUp()
     const stays = connect(-1)
 
