@@ -39,6 +39,11 @@ export function decodeProposal (data: Uint8Array | Uint8ArrayList): string | und
     return
   }
 
+  // what is no multistream-select at all need not be read as text
+  if (!equals(data.subarray(0, HEADER_MESSAGE.byteLength), HEADER_MESSAGE)) {
+    return
+  }
+
   const lengthBytes = messageBytes < 0x80 ? 1 : 2
   const protocol = toString(data.subarray(HEADER_MESSAGE.byteLength + lengthBytes, data.byteLength - 1))
 
@@ -46,7 +51,7 @@ export function decodeProposal (data: Uint8Array | Uint8ArrayList): string | und
     return
   }
 
-  // one comparison covers the header, the lengths, the newlines and the UTF-8
+  // one comparison covers the lengths, the newlines and the UTF-8
   return equals(data.subarray(), encodeProposal(protocol)) ? protocol : undefined
 }
 
