@@ -19,6 +19,11 @@ export interface Contender {
   title: string
 
   /**
+   * Only measured where it is asked for by name.
+   */
+  extra?: boolean
+
+  /**
    * What it is made of: versions by package.
    */
   versions(): Record<string, string>

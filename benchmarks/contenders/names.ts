@@ -5,5 +5,6 @@ export const NAMES: Record<string, string> = {
   net: 'raw net',
   official: 'official',
   transport: 'our transport',
-  ours: 'ours'
+  ours: 'ours',
+  hasty: 'ours, hasty close'
 }

@@ -6,6 +6,7 @@ import { transportPeer } from './transport.ts'
 import type { Contender, Level, Peer } from './contender.ts'
 import type { NodeOptions } from './node.ts'
 import type { TransportFactory } from './transport.ts'
+import type { TCPOptions } from '../../src/index.ts'
 
 export const LEVELS: Level[] = ['connection', 'stream']
 
@@ -35,6 +36,14 @@ export const contenders: Contender[] = [
     title: 'libp2p-fast-tcp',
     versions: () => ({ ...ourVersion(), ...versions('@libp2p/utils') }),
     open: async () => transportPeer(await ourTransport())
+  },
+  {
+    name: 'hasty',
+    level: 'connection',
+    title: 'libp2p-fast-tcp, whose close() does not wait for the peer\'s FIN (closeTimeout: 0)',
+    extra: true,
+    versions: () => ({ ...ourVersion(), ...versions('@libp2p/utils') }),
+    open: async () => transportPeer(await ourTransport({ closeTimeout: 0 }))
   },
   {
     name: 'official',
@@ -72,10 +81,16 @@ export const contenders: Contender[] = [
 export const CONTENDER_NAMES = [...new Set(contenders.map(({ name }) => name))]
 
 /**
- * Those at any of the levels that have any of the names; all where none are given.
+ * For the help of a command.
  */
-export function selectContenders ({ levels = LEVELS, rivals = CONTENDER_NAMES }: { levels?: Level[], rivals?: string[] }): Contender[] {
-  return contenders.filter(({ level, name }) => levels.includes(level) && rivals.includes(name))
+export const RIVALS_HELP = `only these: ${CONTENDER_NAMES.join(', ')} (default: all but ${contenders.filter(({ extra }) => extra === true).map(({ name }) => name).join(' and ')})`
+
+/**
+ * Those at any of the levels that have any of the names; where none are given, all
+ * but the extra ones.
+ */
+export function selectContenders ({ levels = LEVELS, rivals }: { levels?: Level[], rivals?: string[] }): Contender[] {
+  return contenders.filter(({ level, name, extra }) => levels.includes(level) && (rivals?.includes(name) ?? extra !== true))
 }
 
 export function contenderNamed (level: string, name: string): Contender {
@@ -106,10 +121,10 @@ async function officialTransport (): Promise<TransportFactory> {
   return tcp(TCP_OPTIONS)
 }
 
-async function ourTransport (): Promise<TransportFactory> {
+async function ourTransport (options?: TCPOptions): Promise<TransportFactory> {
   const { tcp } = await import('../../src/index.ts')
 
-  return tcp(TCP_OPTIONS)
+  return tcp({ ...TCP_OPTIONS, ...options })
 }
 
 async function withTransport (transport: TransportFactory): Promise<NodeOptions> {

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
 import { commandText } from '../command-line/command-text.ts'
 import { outOption, seedOption } from '../command-line/options.ts'
-import { CONTENDER_NAMES, LEVELS, selectContenders } from '../contenders/registry.ts'
+import { CONTENDER_NAMES, LEVELS, RIVALS_HELP, selectContenders } from '../contenders/registry.ts'
 import type { Level } from '../contenders/contender.ts'
 
 interface ScaleFlags {
@@ -28,7 +28,7 @@ export const scaleCommand = new Command('scale')
   .option('--quick', 'one round, up to 1,000 connections (100 at the stream level); in under a minute')
   .option('--counts <list>', `how many connections (default: ${FULL.counts.join()}, quick: ${QUICK.counts.join()})`, listOf(wholeFrom(1)))
   .option('--levels <list>', 'only connection, or only stream', listOf(oneOf(LEVELS)))
-  .option('--rivals <list>', `only these: ${CONTENDER_NAMES.join(', ')}`, listOf(oneOf(CONTENDER_NAMES)))
+  .option('--rivals <list>', RIVALS_HELP, listOf(oneOf(CONTENDER_NAMES)))
   .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))
   .option('--hold <ms>', 'how long connections lie idle', numberFrom(0), 1_000)
   .addOption(seedOption())

@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
 import { commandText } from '../command-line/command-text.ts'
 import { outOption, seedOption } from '../command-line/options.ts'
-import { CONTENDER_NAMES, LEVELS, selectContenders } from '../contenders/registry.ts'
+import { CONTENDER_NAMES, LEVELS, RIVALS_HELP, selectContenders } from '../contenders/registry.ts'
 import { rowNamed, rows } from './rows/registry.ts'
 import type { Level } from '../contenders/contender.ts'
 
@@ -33,7 +33,7 @@ export const throughputCommand = new Command('throughput')
   .option('--quick', 'fewer and shorter rounds in the same processes, and nothing is counted; in under two minutes')
   .option('--rows <list>', `only these rows: ${rows.map(({ name }) => name).join(', ')} (default: all but ${rows.filter(({ extra }) => extra === true).map(({ name }) => name).join(' and ')})`, listOf(oneOf(rows.map(({ name }) => name))))
   .option('--levels <list>', 'only connection, or only stream', listOf(oneOf(LEVELS)))
-  .option('--rivals <list>', `only these: ${CONTENDER_NAMES.join(', ')}`, listOf(oneOf(CONTENDER_NAMES)))
+  .option('--rivals <list>', RIVALS_HELP, listOf(oneOf(CONTENDER_NAMES)))
   .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))
   .option('--most-rounds <n>', `how often at most, while a ratio is not precise (default: ${FULL.mostRounds}; with --quick, --rounds or --no-fresh-processes no more than that)`, wholeFrom(1))
   .option('--precision <share>', 'which standard error of a ratio, as a part of it, is precise', numberFrom(0), 0.03)

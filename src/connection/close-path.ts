@@ -4,7 +4,8 @@ import type { Socket } from 'node:net'
 
 /**
  * Send FIN behind everything that was written, and wait until the peer has
- * sent its own or `timeout` ms have passed since ours was handed to the kernel.
+ * sent its own or `timeout` ms have passed since ours was handed to the kernel;
+ * with 0 do not wait for it at all.
  *
  * The caller has stopped listening for data: whatever still comes in is read
  * and thrown away. Both halves matter. Were the socket closed while input lies
@@ -28,7 +29,11 @@ export async function finish (socket: Socket, timeout: number): Promise<boolean>
       resolve(closed)
     }
     const onFinish = (): void => {
-      cancelTimeout = afterPoll(timeout, () => { done(false) })
+      if (timeout === 0 && !socket.readableEnded) {
+        done(false)
+      } else {
+        cancelTimeout = afterPoll(timeout, () => { done(false) })
+      }
     }
     const onClose = (): void => {
       done(true)

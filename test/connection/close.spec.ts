@@ -38,6 +38,23 @@ describe('closing a connection', () => {
     expect(ms).to.be.lessThan(50 + 100 + lag)
   })
 
+  it('does not wait for the peer at all with a closeTimeout of 0', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer, { closeTimeout: 0 }).dial(addr)
+    const socket = await next()
+    const order: string[] = []
+    const received = readAll(socket)
+
+    socket.on('end', () => { order.push('FIN arrived') })
+    conn.send(payload(1_000))
+    await within(5_000, 'close()', conn.close())
+    order.push('closed')
+
+    expect(conn.status).to.equal('closed')
+    expect(await within(5_000, 'arriving', received)).to.include({ bytes: 1_000 }).and.not.have.property('error')
+    expect(order).to.deep.equal(['closed', 'FIN arrived'])
+  })
+
   it('fault 3: a second close() resolves when the first does', async () => {
     const { addr, next } = await rawPeer(defer)
     const conn = await rawTransport(defer).dial(addr)

@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { contenders } from '../../../benchmarks/contenders/registry.ts'
+import { contenders, selectContenders } from '../../../benchmarks/contenders/registry.ts'
 import { roundNumber } from '../../../benchmarks/throughput/calibrate.ts'
 import { fieldsOf } from '../../../benchmarks/throughput/fields.ts'
 import { FirstMessageCheck, patternOf } from '../../../benchmarks/throughput/rows/messages.ts'
@@ -61,6 +61,14 @@ describe('benchmarks: throughput', () => {
     const connections = contenders.filter(({ level }) => level === 'connection')
 
     expect(() => fieldsOf([rowNamed('side-by-side')], connections)).to.throw('side-by-side (stream level)')
+  })
+
+  it('measures the extra rivals only where they are asked for', () => {
+    const extra = contenders.filter(contender => contender.extra === true)
+    const names = extra.map(({ name }) => name)
+
+    expect(selectContenders({})).to.deep.equal(contenders.filter(contender => !extra.includes(contender)))
+    expect(selectContenders({ rivals: names })).to.deep.equal(extra).and.not.be.empty()
   })
 
   describe('rows', () => {
