@@ -32,7 +32,8 @@ export async function finish (socket: Socket, timeout: number): Promise<boolean>
       if (timeout === 0 && !socket.readableEnded) {
         done(false)
       } else {
-        cancelTimeout = afterPoll(timeout, () => { done(false) })
+        // while anybody waits it is the socket that keeps the process alive
+        cancelTimeout = afterPoll(timeout, () => { done(false) }, false)
       }
     }
     const onClose = (): void => {

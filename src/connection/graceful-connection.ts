@@ -198,7 +198,10 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
 
   /** Everything was handed to the kernel, and the FIN is about to be, if it was not yet */
   #isSent (): boolean {
-    return this.socket.writableEnded && this.socket.writableLength === 0
+    const { destroyed, writableEnded, writableFinished, writableLength } = this.socket
+
+    // of a socket that is destroyed nothing waits either: what did is lost
+    return writableFinished || (writableEnded && writableLength === 0 && !destroyed)
   }
 
   async #flush (): Promise<void> {
@@ -257,13 +260,14 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   sendReset (): void {
     this.writes.drop()
 
-    // There is no RST on unix sockets. After FIN `resetAndDestroy` must not be
-    // called: uv_tcp_close_reset and uv_shutdown exclude each other.
+    // After FIN `resetAndDestroy` must not be called: uv_tcp_close_reset and
+    // uv_shutdown exclude each other. Node calls that when nothing waits any more.
     // https://docs.libuv.org/en/v1.x/tcp.html#c.uv_tcp_close_reset
     if (this.#isSent()) {
       // what remains to abort is the wait for the peer
       this.#lingering.add(this.socket)
-    } else if (this.socket.writableEnded || isUnix(this.remoteAddr)) {
+    } else if (isUnix(this.remoteAddr)) {
+      // there is no RST on unix sockets
       this.socket.destroy()
     } else {
       this.socket.resetAndDestroy()

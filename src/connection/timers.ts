@@ -5,25 +5,33 @@ import type { Socket } from 'node:net'
  * once more: after a stall timers run first, while the peer's answer may lie in
  * the kernel already. Node measures a timer from the time that the loop last
  * read the clock, which a long callback makes stale, so the clock is asked again.
- *
+ * Where `isRef` is false the process may end before.
  * @returns a function that cancels the call
  */
-export function afterPoll (ms: number, callback: () => void): () => void {
+export function afterPoll (ms: number, callback: () => void, isRef = true): () => void {
   const start = performance.now()
   let immediate: NodeJS.Immediate | undefined
   let timer: NodeJS.Timeout
+
+  const wait = (ms: number): void => {
+    timer = setTimeout(onTimeout, ms)
+
+    if (!isRef) {
+      timer.unref()
+    }
+  }
 
   const onTimeout = (): void => {
     const remaining = ms - (performance.now() - start)
 
     if (remaining >= 1) {
-      timer = setTimeout(onTimeout, remaining)
+      wait(remaining)
     } else {
       immediate = setImmediate(callback)
     }
   }
 
-  timer = setTimeout(onTimeout, ms)
+  wait(ms)
 
   return () => {
     clearTimeout(timer)

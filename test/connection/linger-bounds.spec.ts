@@ -1,12 +1,9 @@
-import { defaultLogger } from '@libp2p/logger'
-import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { LingeringSockets } from '../../src/connection/close-path.ts'
-import { SocketConnection } from '../../src/connection/socket-connection.ts'
 import { MAX_LINGERING } from '../../src/constants.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
-import { rawTransport } from '../fixtures/raw.ts'
+import { connectionOver, rawTransport } from '../fixtures/raw.ts'
 import { until } from '../fixtures/waiting.ts'
 import type { LingerBounds } from '../../src/connection/close-path.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
@@ -28,16 +25,7 @@ describe('a closed connection whose peer stays open, within bounds', () => {
     let since = 0
 
     for (let i = 0; i < count; i++) {
-      const connection = new SocketConnection({
-        socket: await rawClient(defer, port),
-        remoteAddr: multiaddr(addr),
-        direction: 'outbound',
-        closeTimeout: 0,
-        stalledWriteTimeout: 0,
-        allowHalfOpen: false,
-        lingering: sockets,
-        log: defaultLogger().forComponent('test')
-      })
+      const connection = connectionOver(await rawClient(defer, port), addr, { closeTimeout: 0, lingering: sockets })
 
       peers.push((await next()).resume())
       since = performance.now()

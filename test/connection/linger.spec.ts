@@ -74,17 +74,19 @@ describe('a closed connection whose peer stays open', () => {
     await isGone(socket)
   })
 
-  it('does not keep the process alive', async function () {
-    this.timeout(20_000)
+  for (const isAborted of [false, true]) {
+    it(`does not keep the process alive${isAborted ? ', even if the close was aborted' : ''}`, async function () {
+      this.timeout(20_000)
 
-    const { addr, next } = await rawPeer(defer)
-    const child = runChild(defer, 'close-and-leave.ts', [addr])
-    const socket = await next()
+      const { addr, next } = await rawPeer(defer)
+      const child = runChild(defer, 'close-and-leave.ts', [addr, isAborted])
+      const socket = await next()
 
-    socket.resume()
-    expect(await child.says()).to.equal('closed')
-    expect(await within(3_000, 'leaving', child.exited)).to.equal(0)
-  })
+      socket.resume()
+      expect(await child.says()).to.equal('closed')
+      expect(await within(3_000, 'leaving', child.exited)).to.equal(0)
+    })
+  }
 
   it('leaves no socket when the peer closes', async () => {
     const { addr, next } = await rawPeer(defer)
