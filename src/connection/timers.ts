@@ -6,6 +6,7 @@ import type { Socket } from 'node:net'
  * the kernel already. Node measures a timer from the time that the loop last
  * read the clock, which a long callback makes stale, so the clock is asked again.
  * Where `isRef` is false the process may end before.
+ *
  * @returns a function that cancels the call
  */
 export function afterPoll (ms: number, callback: () => void, isRef = true): () => void {
