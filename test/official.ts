@@ -24,7 +24,7 @@ interface Report {
   failures: Array<{ fullTitle: string, err: { message?: string } }>
 }
 
-console.info('running %d groups of specs against @libp2p/tcp, which takes about three minutes', SPECS.length)
+console.info('running %d groups of specs against @libp2p/tcp, which takes about ten minutes', SPECS.length)
 
 const { stdout } = await execa('mocha', [...SPECS, '--ui', 'bdd', '--timeout', '60000', '--reporter', 'json', '--exit'], {
   cwd: path.resolve(import.meta.dirname, '..'),
