@@ -53,6 +53,20 @@ export async function finish (socket: Socket, timeout: number): Promise<boolean>
   })
 }
 
+/**
+ * Close at once. Where some of what was written is lost, the peer is reset, if the
+ * socket can do that: it would else take what it has got for all.
+ */
+export function cut (socket: Socket): void {
+  const isPipe = socket.remoteAddress == null
+
+  if (socket.writableLength > 0 && !isPipe) {
+    socket.resetAndDestroy()
+  } else {
+    socket.destroy()
+  }
+}
+
 export interface LingerBounds {
   /** How long a socket waits without input, in ms */
   idle: number

@@ -1,3 +1,4 @@
+import { ConnectionClosedError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { isUnix } from '../addresses.ts'
 import { MAX_HELD_BYTES } from '../constants.ts'
@@ -283,10 +284,10 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
       const closeEvent = event as StreamCloseEvent
       closeEvent.local ??= this.closedBy === 'local'
 
-      if (closeEvent.error == null || this.#isSent()) {
+      if (this.status === 'closed' || this.#isSent()) {
         this.#closing?.resolve()
       } else {
-        this.#closing?.reject(closeEvent.error)
+        this.#closing?.reject(closeEvent.error ?? new ConnectionClosedError())
       }
     }
 

@@ -1,5 +1,6 @@
 import { pEvent } from 'p-event'
 import { MAX_TIMEOUT, OWNER_CLOSE_TIMEOUT } from '../constants.ts'
+import { cut } from './close-path.ts'
 import { afterPoll } from './timers.ts'
 import type { Socket } from 'node:net'
 
@@ -50,7 +51,7 @@ export class OpenSockets {
   async closed (closeTimeout: number): Promise<void> {
     const sockets = [...this.#sockets]
     const cancel = afterPoll(Math.min(OWNER_CLOSE_TIMEOUT + closeTimeout, MAX_TIMEOUT), () => {
-      sockets.forEach(socket => { socket.destroy() })
+      sockets.forEach(cut)
     })
 
     await Promise.all(sockets.map(async socket => pEvent(socket, 'close', { rejectionEvents: [] })))

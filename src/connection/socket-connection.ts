@@ -245,6 +245,11 @@ export class SocketConnection extends GracefulConnection implements Reader {
 
   #onTimeout (): void {
     ifInactive(this.socket, () => {
+      if (this.status === 'closing' && this.socket.writableFinished) {
+        // the wait for the peer's FIN has a bound of its own
+        return
+      }
+
       this.log('tcp timeout %a', this.remoteAddr)
       this.abort(new TimeoutError('The connection was inactive for too long'))
       this.socket.destroy()

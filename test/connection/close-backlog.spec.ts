@@ -59,6 +59,13 @@ describe('closing a connection with a little left to send', () => {
     expect(conn.status).to.equal('reset')
   })
 
+  it('rejects, if it is aborted for no reason', async () => {
+    const closing = conn.close()
+    conn.abort(undefined as any)
+
+    await expect(closing).to.eventually.be.rejected.with.property('name', 'ConnectionClosedError')
+  })
+
   it('resets the peer when it is aborted, instead of a clean end of less than was sent', async () => {
     const event = closed(conn)
     const closing = conn.close()

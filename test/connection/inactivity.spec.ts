@@ -88,6 +88,19 @@ describe('the inactivity timeout', function () {
     expect(messages).to.be.greaterThan(1)
   })
 
+  it('leaves a close() alone that waits for the FIN of the peer', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const conn = await rawTransport(defer, { outboundSocketInactivityTimeout: 100, closeTimeout: 400 }).dial(addr)
+    const socket = (await next()).resume()
+    const event = closed(conn)
+
+    await within(5_000, 'close()', conn.close())
+
+    expect(conn.status).to.equal('closed')
+    expect((await event).error).to.equal(undefined)
+    expect(socket.destroyed).to.equal(false)
+  })
+
   it('fault 2: closes a connection whose peer has sent its FIN and never reads', async () => {
     const [conn, socket] = await dialled()
 
