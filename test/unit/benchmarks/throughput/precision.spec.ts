@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { contenders } from '../../../../benchmarks/contenders/registry.ts'
+import { selectContenders } from '../../../../benchmarks/contenders/registry.ts'
 import { SeriesList } from '../../../../benchmarks/series.ts'
 import { isPrecise } from '../../../../benchmarks/throughput/precision.ts'
 import { rowNamed } from '../../../../benchmarks/throughput/rows/registry.ts'
@@ -7,7 +7,7 @@ import type { Series } from '../../../../benchmarks/series.ts'
 import type { Field } from '../../../../benchmarks/throughput/fields.ts'
 
 describe('benchmarks: precision', () => {
-  const field: Field = { row: rowNamed('small'), level: 'connection', rivals: contenders.filter(({ level }) => level === 'connection') }
+  const field: Field = { row: rowNamed('small'), level: 'connection', rivals: selectContenders({ levels: ['connection'] }) }
 
   function times (official: number[], ours: number[]): Series[] {
     const list = new SeriesList()
