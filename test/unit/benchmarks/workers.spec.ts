@@ -54,7 +54,7 @@ describe('benchmarks: workers', function () {
   for (const contender of contenders) {
     it(`measure ${contender.name} at the ${contender.level} level`, async () => {
       // a round trip under load takes seconds on a stream
-      const names = contender.level === 'connection' ? ['chunking', 'new-dial', 'loaded'] : ['chunking', 'new-dial', 'side-by-side']
+      const names = contender.extra === true ? ['new-dial'] : ['chunking', 'new-dial', contender.level === 'connection' ? 'loaded' : 'side-by-side']
 
       for (const row of names.map(rowNamed)) {
         const pair = await startPair(contender, row)
