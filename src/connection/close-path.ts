@@ -54,14 +54,23 @@ export async function finish (socket: Socket, timeout: number): Promise<boolean>
 }
 
 /**
- * Close at once. Where some of what was written is lost, the peer is reset, if the
- * socket can do that: it would else take what it has got for all.
+ * Close at once, and reset the peer. There is no RST on pipes, and none without a peer.
+ */
+export function reset (socket: Socket): void {
+  if (socket.remoteAddress == null) {
+    socket.destroy()
+  } else {
+    socket.resetAndDestroy()
+  }
+}
+
+/**
+ * Close at once. Where some of what was written is lost the peer is reset: it would
+ * else take what it has got for all.
  */
 export function cut (socket: Socket): void {
-  const isPipe = socket.remoteAddress == null
-
-  if (socket.writableLength > 0 && !isPipe) {
-    socket.resetAndDestroy()
+  if (socket.writableLength > 0) {
+    reset(socket)
   } else {
     socket.destroy()
   }

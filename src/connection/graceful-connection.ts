@@ -1,8 +1,7 @@
 import { ConnectionClosedError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { isUnix } from '../addresses.ts'
 import { MAX_HELD_BYTES } from '../constants.ts'
-import { finish } from './close-path.ts'
+import { finish, reset } from './close-path.ts'
 import { DirectConnection } from './direct-connection.ts'
 import { WritePath } from './write-path.ts'
 import type { LingeringSockets } from './close-path.ts'
@@ -261,17 +260,14 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   sendReset (): void {
     this.writes.drop()
 
-    // After FIN `resetAndDestroy` must not be called: uv_tcp_close_reset and
-    // uv_shutdown exclude each other. Node calls that when nothing waits any more.
+    // After FIN there must be no reset: uv_tcp_close_reset and uv_shutdown exclude
+    // each other. Node calls the latter when nothing waits any more.
     // https://docs.libuv.org/en/v1.x/tcp.html#c.uv_tcp_close_reset
     if (this.#isSent()) {
       // what remains to abort is the wait for the peer
       this.#lingering.add(this.socket)
-    } else if (isUnix(this.remoteAddr)) {
-      // there is no RST on unix sockets
-      this.socket.destroy()
     } else {
-      this.socket.resetAndDestroy()
+      reset(this.socket)
     }
   }
 
