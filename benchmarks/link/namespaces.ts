@@ -40,13 +40,15 @@ export function addDevice (namespace: string, device: string, address: string): 
 }
 
 /**
- * Ends what runs in a namespace and removes it with the devices in it.
+ * Ends what runs in a namespace and removes it with the device in it that has its name,
+ * and the other end of that, wherever it is: the kernel would do so some time later.
  */
 export function removeNamespace (name: string): void {
   tryExec('ip', 'netns', 'pids', name)
     .split('\n')
     .filter(line => line !== '')
     .forEach(pid => { kill(Number(pid)) })
+  tryExec('ip', '-n', name, 'link', 'del', name)
   tryExec('ip', 'netns', 'del', name)
 }
 
