@@ -2,6 +2,8 @@ import { LINGER_IDLE_TIMEOUT, LINGER_TIMEOUT, MAX_LINGERING } from '../constants
 import { afterPoll } from './timers.ts'
 import type { Socket } from 'node:net'
 
+const NOTHING = new Uint8Array()
+
 /**
  * Send FIN behind everything that was written, and wait until the peer has
  * sent its own or `timeout` ms have passed since ours was handed to the kernel;
@@ -51,6 +53,17 @@ export async function finish (socket: Socket, timeout: number): Promise<boolean>
     socket.end()
     socket.resume()
   })
+}
+
+/**
+ * Have the socket emit 'error', if a RST of the peer lies in the kernel that nobody has
+ * read, since the socket is paused or the peer has sent FIN before: to end a socket
+ * that was reset is no error to Node, and to write nothing to it is one.
+ */
+export function probe (socket: Socket): void {
+  if (socket.writableLength === 0) {
+    socket.write(NOTHING)
+  }
 }
 
 /**

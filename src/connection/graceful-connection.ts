@@ -1,7 +1,7 @@
 import { ConnectionClosedError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { MAX_HELD_BYTES } from '../constants.ts'
-import { finish, reset } from './close-path.ts'
+import { finish, probe, reset } from './close-path.ts'
 import { DirectConnection } from './direct-connection.ts'
 import { WritePath } from './write-path.ts'
 import type { LingeringSockets } from './close-path.ts'
@@ -54,6 +54,9 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
    * paused, which costs two turns at the close where it was not
    */
   #hasQueueAbove = false
+
+  /** Whether nothing may have been read for long when the close began: who does not read is told of no reset */
+  #isDeaf = false
 
   /** What `send` has accepted since the close began, in bytes */
   #heldBytes = 0
@@ -159,6 +162,7 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
       }
 
       this.remoteWriteStatus = this.remoteWriteStatus === 'closed' ? 'closed' : 'closing'
+      this.#isDeaf = this.socket.isPaused() || this.socket.readableEnded
       this.discardInput()
       this.closeGracefully()
     }
@@ -241,6 +245,10 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
     if (this.socket.destroyed && !this.socket.writableFinished) {
       // from elsewhere: the 'close' event is about to tell that not all was sent
       return
+    }
+
+    if (this.#isDeaf) {
+      probe(this.socket)
     }
 
     const closed = await finish(this.socket, this.#closeTimeout)
