@@ -202,6 +202,11 @@ export class Proposal {
       this.#end.resolve()
     } else {
       this.#end.reject(error)
+
+      if (outcome !== 'aborted') {
+        // whoever begins to read only now would take it for an empty answer
+        this.#stream[Symbol.asyncIterator] = () => failed(error)
+      }
     }
 
     this.#onOutcome(outcome)
@@ -241,6 +246,10 @@ export class Proposal {
       await raceSignal(sent, options?.signal)
     }
   }
+}
+
+async function * failed (error: Error): AsyncGenerator<never> {
+  yield await Promise.reject(error)
 }
 
 /** @returns how many of the bytes are part of the reply */

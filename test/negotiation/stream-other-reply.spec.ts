@@ -67,6 +67,23 @@ for (const [name, factory] of Object.entries(muxers)) {
       expect(counted()).to.deep.equal({ unanswered: 1 })
     })
 
+    for (const [kind, end, name] of [
+      ['of another kind', async remote => { remote.send(NA) }, 'UnsupportedProtocolError'],
+      ['that the peer ends the stream before', async remote => remote.close(), 'UnsupportedProtocolError'],
+      ['that the peer resets the stream before', async remote => { remote.abort(new Error('no')) }, 'StreamResetError']
+    ] satisfies Array<[string, (remote: Stream) => Promise<void>, string]>) {
+      it(`${kind} is no empty answer to who begins to read afterwards`, async () => {
+        const { open } = muxerPair(factory)
+        const { local, remote } = await open(PROTOCOL)
+        const close = closed(local)
+
+        await end(remote)
+        await close
+
+        await expect(all(local)).to.eventually.be.rejected.with.property('name', name)
+      })
+    }
+
     it('of another kind closes the stream with an UnsupportedProtocolError, and no other', async () => {
       const { open, counted } = muxerPair(factory)
       const other = await open(PROTOCOL)
