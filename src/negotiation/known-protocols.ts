@@ -1,3 +1,4 @@
+import { firstOf, withName } from './protocol-names.ts'
 import type { Libp2pEvents, Logger, PeerId, PeerStore, PeerUpdate, Stream, StreamMuxer, TypedEventTarget } from '@libp2p/interface'
 
 export interface KnownProtocolsComponents {
@@ -7,15 +8,6 @@ export interface KnownProtocolsComponents {
 
 /** How many peers are remembered that we have no connection to; the one that left longest ago makes room */
 const MAX_ABSENT = 1_000
-
-/**
- * What the names that identify tells of a peer may cost to remember, in bytes. A name
- * beyond that costs a round trip a stream, as if it was not known.
- */
-const MAX_NAMES = 16 * 1024
-
-/** What a name costs beside its characters, about */
-const NAME_OVERHEAD = 64
 
 interface KnownPeer {
   connections: number
@@ -98,7 +90,7 @@ export class KnownProtocols {
     const peer = this.#peers.get(muxer.streams)
 
     if (peer != null) {
-      this.#learn(peer, spoken => spoken.add(protocol))
+      this.#learn(peer, spoken => withName(spoken, protocol))
     }
   }
 
@@ -229,23 +221,6 @@ export class KnownProtocols {
 
 function without (name: string, names: string[]): string[] {
   return names.filter(other => other !== name)
-}
-
-function firstOf (names: string[]): Set<string> {
-  const first = new Set<string>()
-  let cost = 0
-
-  for (const name of names) {
-    cost += name.length + NAME_OVERHEAD
-
-    if (cost > MAX_NAMES) {
-      break
-    }
-
-    first.add(name)
-  }
-
-  return first
 }
 
 function isSame (names: string[], others: string[]): boolean {

@@ -107,6 +107,24 @@ describe('what peers are known to speak', () => {
     expect(known.has(muxer, ECHO)).to.be.true()
   })
 
+  it('is no more than that either of what was agreed on, and what was last is known', () => {
+    const { known, connect } = setUp()
+    const muxer = connect(1)
+    const names = Array.from({ length: 1_000 }, (_, i) => `/test/${i}/1.0.0`)
+
+    names.forEach(name => { known.add(muxer, name) })
+
+    const kept = names.filter(name => known.has(muxer, name))
+    expect(kept).to.deep.equal(names.slice(-kept.length))
+    expect(kept.length).to.be.within(200, 256)
+
+    known.add(muxer, kept[0])
+    expect(names.filter(name => known.has(muxer, name))).to.deep.equal(kept)
+
+    known.add(muxer, 'x'.repeat(80 * 1_024))
+    expect(names.some(name => known.has(muxer, name))).to.be.false()
+  })
+
   it('is not kept of who has never been there, or had left before', () => {
     const { known, connect, identify, disconnect } = setUp()
 
