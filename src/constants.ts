@@ -19,6 +19,9 @@ export const INACTIVITY_TIMEOUT = 2 * 60_000
  */
 export const FLUSH_BYTES = 64 * 1024
 
+/** What is smaller than this costs less to copy than to hand over as a buffer of its own, in bytes */
+export const COPY_BYTES = 4 * 1024
+
 /**
  * Abort a connection whose peer takes nothing of what waits to be sent to it for
  * this long, in ms: as long as a connection may be idle.

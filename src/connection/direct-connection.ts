@@ -2,6 +2,7 @@ import { ConnectionClosedError, StreamMessageEvent } from '@libp2p/interface'
 import { AbstractMultiaddrConnection } from '@libp2p/utils'
 import { raceSignal } from 'race-signal'
 import { Uint8ArrayList, isUint8ArrayList } from 'uint8arraylist'
+import { COPY_BYTES } from '../constants.ts'
 import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
 
 /**
@@ -11,7 +12,9 @@ import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
  */
 export abstract class DirectConnection extends AbstractMultiaddrConnection {
   #drained?: PromiseWithResolvers<void>
-  #closeError?: Error
+
+  /** What ended it, if it was no close */
+  closeError?: Error
 
   /** Whether `sendDirectly` may be called in place of `sendData` */
   protected abstract canSendDirectly (bytes: number): boolean
@@ -36,7 +39,7 @@ export abstract class DirectConnection extends AbstractMultiaddrConnection {
       this.canSendDirectly(data.byteLength)
 
     if (!isDirect) {
-      return super.send(data)
+      return super.send(this.writableNeedsDrain && data.byteLength < COPY_BYTES ? copyOf(data) : data)
     }
 
     this.log.trace('send %d bytes', data.byteLength)
@@ -71,8 +74,8 @@ export abstract class DirectConnection extends AbstractMultiaddrConnection {
       return
     }
 
-    if (this.status !== 'open' && this.status !== 'closing') {
-      throw this.#closeError ?? new ConnectionClosedError()
+    if (!this.#isAlive()) {
+      throw this.#endedBy()
     }
 
     this.#drained ??= Promise.withResolvers()
@@ -84,19 +87,39 @@ export abstract class DirectConnection extends AbstractMultiaddrConnection {
     const drained = this.#drained
 
     if (event.type === 'close') {
-      this.#closeError = (event as StreamCloseEvent).error
-      drained?.reject(this.#closeError ?? new ConnectionClosedError())
+      this.closeError = (event as StreamCloseEvent).error
+      drained?.reject(this.#endedBy())
     } else if (event.type === 'drain') {
       this.#drained = undefined
     }
 
     const result = super.dispatchEvent(event)
 
-    if (event.type === 'drain') {
-      // the base class has made the buffered data go on
+    if (event.type !== 'drain') {
+      return result
+    }
+
+    // the base class has made the buffered data go on, unless a listener has put an end to it
+    if (this.#isAlive()) {
       drained?.resolve()
+    } else {
+      drained?.reject(this.#endedBy())
     }
 
     return result
   }
+
+  #isAlive (): boolean {
+    return this.status === 'open' || this.status === 'closing'
+  }
+
+  #endedBy (): Error {
+    return this.closeError ?? new ConnectionClosedError()
+  }
+}
+
+/** The base class keeps it until the socket drains, while the caller may use its buffer again */
+function copyOf (data: Uint8Array | Uint8ArrayList): Uint8Array {
+  // `slice` of a Buffer would be no copy
+  return data instanceof Uint8Array ? new Uint8Array(data) : data.slice()
 }

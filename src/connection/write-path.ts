@@ -1,11 +1,8 @@
 import { isUint8ArrayList } from 'uint8arraylist'
-import { FLUSH_BYTES } from '../constants.ts'
+import { COPY_BYTES, FLUSH_BYTES } from '../constants.ts'
 import { CopyRun, newSlab } from './copy-run.ts'
 import type { Socket } from 'node:net'
 import type { Uint8ArrayList } from 'uint8arraylist'
-
-/** What is smaller than this costs less to copy than to hand over as a buffer of its own, in bytes */
-const COPY_BYTES = 4 * 1024
 
 const slab = newSlab()
 

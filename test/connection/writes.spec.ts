@@ -1,4 +1,5 @@
 import { expect } from 'aegir/chai'
+import { Uint8ArrayList } from 'uint8arraylist'
 import { KiB, payload, tally, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer, readAll } from '../fixtures/peers.ts'
@@ -102,23 +103,26 @@ describe('what send() was given', () => {
 
     const isFull = (): boolean => conn.writableNeedsDrain
 
+    const sendScratch = async (): Promise<void> => {
+      const scratch = Buffer.from(payload(100))
+      sent.push(Uint8Array.from(scratch))
+      conn.send(sent.length % 2 === 0 ? scratch : new Uint8ArrayList(scratch.subarray(0, 50), scratch.subarray(50)))
+      scratch.fill(0)
+      await turns(1)
+    }
+
     // once the kernel is full, some of both wait for the socket before the connection pushes back
     while (!isFull()) {
       const data = payload(16 * KiB)
       sent.push(data)
       conn.send(data)
       await turns(1)
+      await sendScratch()
+    }
 
-      if (isFull()) {
-        // from here on the base class keeps what it is given
-        break
-      }
-
-      const scratch = Buffer.from(payload(100))
-      sent.push(Uint8Array.from(scratch))
-      conn.send(scratch)
-      scratch.fill(0)
-      await turns(1)
+    // from here on they wait in the connection
+    for (let i = 0; i < 4; i++) {
+      await sendScratch()
     }
 
     const received = readAll(socket)
