@@ -1,4 +1,4 @@
-import { InvalidParametersError, serviceCapabilities, transportSymbol } from '@libp2p/interface'
+import { ConnectionClosedError, InvalidParametersError, serviceCapabilities, transportSymbol } from '@libp2p/interface'
 import { CustomProgressEvent } from 'progress-events'
 import { raceSignal } from 'race-signal'
 import { endpointName, isSupported, toEndpoint } from './addresses.ts'
@@ -132,11 +132,21 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     try {
       this.#log('new outbound connection %a', ma)
 
-      return await this.#upgrade(maConn, options)
+      const connection = await this.#upgrade(maConn, options)
+
+      // by what is above, while the upgrader waited for something else
+      if (maConn.status === 'aborted') {
+        const error = maConn.closeError ?? new ConnectionClosedError(`The connection to ${ma} was aborted before it was upgraded`)
+        this.#abort(connection, error)
+        throw error
+      }
+
+      return connection
     } catch (err: any) {
       maConn.abort(err)
 
-      if (negotiation?.state !== 'refused') {
+      // what is refused is dialled again
+      if (negotiation?.state !== 'refused' || options.signal.aborted) {
         this.#metrics?.errors.increment({ outbound_upgrade: true })
         this.#log.error('error upgrading outbound connection - %e', err)
       }
@@ -170,6 +180,15 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       this.#metrics?.errors.increment({ outbound_to_connection: true })
       socket.destroy(err)
       throw err
+    }
+  }
+
+  /** Its muxer was made too late to be told that the connection is over, and may try to say good-bye over it */
+  #abort (connection: Connection, error: Error): void {
+    try {
+      connection.abort(error)
+    } catch (err) {
+      this.#log.error('error aborting outbound connection - %e', err)
     }
   }
 

@@ -16,7 +16,7 @@ import { relayTo, remote } from './fixtures/remote.ts'
 import { ECHO, EAGER, bareNode, echoNode, firstByte } from './fixtures/stacks.ts'
 import type { EncrypterFactory } from './fixtures/early-muxer.ts'
 import type { Remote } from './fixtures/remote.ts'
-import type { Connection, Libp2p, StreamMuxerFactory } from '@libp2p/interface'
+import type { Connection, ConnectionGater, Libp2p, StreamMuxerFactory } from '@libp2p/interface'
 
 interface Dialled extends Remote {
   listener: Libp2p
@@ -39,9 +39,10 @@ describe('the muxer of a peer whose handshake does not name it', () => {
     theirs: EncrypterFactory
     ourMuxers?: Array<() => StreamMuxerFactory>
     theirMuxers?: Array<() => StreamMuxerFactory>
+    gater?: ConnectionGater
   }
 
-  async function setUp ({ ours, theirs, ourMuxers = [yamux()], theirMuxers = [yamux()] }: Options): Promise<Dialled> {
+  async function setUp ({ ours, theirs, ourMuxers = [yamux()], theirMuxers = [yamux()], gater = {} }: Options): Promise<Dialled> {
     const counts = counters()
     const listener = await echoNode(defer, '127.0.0.1', { connectionEncrypters: [theirs], streamMuxers: theirMuxers })
     const dialler = await bareNode(defer, {
@@ -54,7 +55,8 @@ describe('the muxer of a peer whose handshake does not name it', () => {
         // libp2p makes the encrypters first
         get upgrader () { return components.upgrader }
       })],
-      streamMuxers: ourMuxers
+      streamMuxers: ourMuxers,
+      connectionGater: gater
     })
     const relay = await remote(defer, [relayTo(portOf(listener))])
 
@@ -114,6 +116,23 @@ describe('the muxer of a peer whose handshake does not name it', () => {
       expect(visits, 'no redial: the encrypter was agreed on').to.have.lengthOf(1)
     })
   }
+
+  it('that the peer does not speak rejects the dial, if that takes long enough to notice', async () => {
+    const { dial, dialler, visits } = await setUp({
+      ours: encrypters['@libp2p/noise'],
+      theirs: withoutEarlyMuxer(encrypters['@libp2p/noise']),
+      theirMuxers: [mplex()],
+      gater: {
+        async denyOutboundEncryptedConnection () {
+          await until(() => visits[0].socket.closed, 'the connection was given up')
+          return false
+        }
+      }
+    })
+
+    await expect(dial()).to.eventually.be.rejectedWith('/yamux/1.0.0')
+    expect(dialler.getConnections()).to.be.empty()
+  })
 
   it('is presumed by a node that has a decorated muxer, too', async () => {
     const { dial, counted } = await setUp({
