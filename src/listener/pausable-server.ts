@@ -86,8 +86,8 @@ export class PausableServer {
       await this.#bind()
     } catch (err) {
       if (this.#leave('listening', 'paused')) {
+        // it keeps the process alive, as the server will
         this.#retryTimer = setTimeout(retry, RELISTEN_INTERVAL)
-        this.#retryTimer.unref()
         throw err
       }
     }

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events'
 import net from 'node:net'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient, readAll } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -150,6 +151,25 @@ describe('fault 4: a listener that pauses above a number of connections', functi
     upgrading.resolve()
 
     await untilResumed(port)
+  })
+
+  it('keeps the process alive while another one has its port', async () => {
+    const child = runChild(defer, 'listen-again.ts')
+    const port: number = await child.says()
+    const socket = await rawClient(defer, port)
+    await untilPaused(port)
+
+    const thief = net.createServer().listen(port, '127.0.0.1')
+    defer(() => thief.close())
+    await pEvent(thief, 'listening')
+
+    socket.resume().end()
+    expect(await child.says()).to.equal('failed')
+
+    thief.close()
+    await pEvent(thief, 'close')
+    await untilResumed(port)
+    expect(child.process.exitCode).to.equal(null)
   })
 
   it('tells when another process has taken its port, and answers when it has it back', async () => {
