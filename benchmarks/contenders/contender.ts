@@ -47,6 +47,11 @@ export interface Peer {
    */
   connections(): number
 
+  /**
+   * Resolves once all connections that are open now have closed.
+   */
+  allClosed(): Promise<void>
+
   close(): Promise<void>
 }
 

@@ -61,6 +61,8 @@ function netPeer (): Peer {
 
     connections: () => sockets.count(),
 
+    allClosed: async () => sockets.allClosed((socket, callback) => { socket.once('close', callback) }),
+
     async close () {
       servers.forEach(server => { server.close() })
       sockets.list().forEach(socket => { socket.destroy() })

@@ -1,8 +1,9 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { multiaddrOf } from '../rivals/address.ts'
 import { MessageChannel } from './message-channel.ts'
+import { allCalledBack } from './open-connections.ts'
 import type { Peer } from './contender.ts'
-import type { Libp2p, NewStreamOptions } from '@libp2p/interface'
+import type { Connection, Libp2p, NewStreamOptions } from '@libp2p/interface'
 import type { Libp2pOptions } from 'libp2p'
 
 export type NodeOptions = Pick<Libp2pOptions, 'transports' | 'connectionEncrypters' | 'streamMuxers'>
@@ -41,6 +42,8 @@ export async function nodePeer (options: NodeOptions, streamOptions: NewStreamOp
     return node
   }
 
+  const connections = (): Connection[] => nodes.flatMap(node => node.getConnections())
+
   return {
     async listen (hosts, onChannel) {
       const node = await start(hosts.map(host => multiaddrOf({ host, port: 0 })))
@@ -69,7 +72,9 @@ export async function nodePeer (options: NodeOptions, streamOptions: NewStreamOp
       }
     },
 
-    connections: () => nodes.reduce((sum, node) => sum + node.getConnections().length, 0),
+    connections: () => connections().length,
+
+    allClosed: async () => allCalledBack(connections(), (connection, callback) => { connection.addEventListener('close', callback, { once: true }) }),
 
     async close () {
       await Promise.all(nodes.map(async node => node.stop()))

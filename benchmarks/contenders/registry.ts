@@ -11,11 +11,13 @@ import type { TCPOptions } from '../../src/index.ts'
 export const LEVELS: Level[] = ['connection', 'stream']
 
 /**
- * The connections of 5 minutes of idleness must not be cut after 2
+ * The connections of 5 minutes of idleness must not be cut after 2, in ms
  */
+export const SOCKET_INACTIVITY_TIMEOUT = 3_600_000
+
 const TCP_OPTIONS = {
-  inboundSocketInactivityTimeout: 3_600_000,
-  outboundSocketInactivityTimeout: 3_600_000
+  inboundSocketInactivityTimeout: SOCKET_INACTIVITY_TIMEOUT,
+  outboundSocketInactivityTimeout: SOCKET_INACTIVITY_TIMEOUT
 }
 
 /**
@@ -88,9 +90,17 @@ export const RIVALS_HELP = `only these: ${CONTENDER_NAMES.join(', ')} (default: 
 /**
  * Those at any of the levels that have any of the names; where none are given, all
  * but the extra ones.
+ *
+ * @throws {Error} if there are none
  */
 export function selectContenders ({ levels = LEVELS, rivals }: { levels?: Level[], rivals?: string[] }): Contender[] {
-  return contenders.filter(({ level, name, extra }) => levels.includes(level) && (rivals?.includes(name) ?? extra !== true))
+  const selected = contenders.filter(({ level, name, extra }) => levels.includes(level) && (rivals?.includes(name) ?? extra !== true))
+
+  if (selected.length === 0) {
+    throw new Error(`There is no ${rivals?.join(' and no ')} at the ${levels.join(' and ')} level`)
+  }
+
+  return selected
 }
 
 export function contenderNamed (level: string, name: string): Contender {

@@ -56,6 +56,8 @@ export function transportPeer (factory: TransportFactory): Peer {
 
     connections: () => open.count(),
 
+    allClosed: async () => open.allClosed((connection, callback) => { connection.addEventListener('close', callback, { once: true }) }),
+
     async close () {
       open.list().forEach(connection => { connection.abort(new Error('The benchmark is over')) })
       await Promise.all(listeners.map(async listener => listener.close()))

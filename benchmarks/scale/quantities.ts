@@ -36,7 +36,8 @@ export const QUANTITIES: Quantity[] = [
   { title: 'heap', unit: 'KiB/connection', metrics: ['heap dialler', 'heap listener'], divisor: KiB },
   { title: 'RSS', unit: 'KiB/connection', metrics: ['rss dialler', 'rss listener'], divisor: KiB },
   { title: 'event-loop delay', unit: 'ms, p99 while dialling', metrics: ['loop delay p99 dialler', 'loop delay p99 listener'], join: 'max' },
-  { title: 'close time', unit: 'us/connection', metrics: ['close time each'] }
+  { title: 'close time', unit: 'us/connection', metrics: ['close time each'] },
+  { title: 'close CPU', unit: 'us/connection', metrics: ['close cpu dialler', 'close cpu listener'] }
 ]
 
 /**

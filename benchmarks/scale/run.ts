@@ -44,6 +44,21 @@ export async function runScale ({ command, counts, maxStreamLevel, contenders, r
   const random = seededRandom(seed)
   const possible = counts.filter(count => whyTooMany(count) == null)
   const fields = possible.map(count => ({ count, rivals: contenders.filter(({ level }) => level === 'connection' || count <= maxStreamLevel) }))
+  const notes = [
+    ...counts.flatMap(count => {
+      const why = whyTooMany(count)
+
+      return why == null ? [] : [`${count} connections were skipped: ${why}.`]
+    }),
+    ...fields.filter(({ rivals }) => rivals.length < contenders.length).map(({ count }) => (
+      `${count} connections were skipped at the stream level, where ${maxStreamLevel} are the most.`
+    ))
+  ]
+
+  if (fields.every(({ rivals }) => rivals.length === 0)) {
+    throw new Error(`There is nothing to measure. ${notes.join(' ')}`)
+  }
+
   const shown = progress(fields.reduce((sum, { rivals }) => sum + rounds * rivals.length, 0))
 
   try {
@@ -76,7 +91,7 @@ export async function runScale ({ command, counts, maxStreamLevel, contenders, r
     counts: possible,
     notes: [
       ...ownCoreNotes(),
-      ...counts.filter(count => !possible.includes(count)).map(count => `${count} connections were skipped: ${whyTooMany(count)}.`)
+      ...notes
     ],
     samples: list.series
   }

@@ -1,4 +1,5 @@
 import { NAMES } from '../contenders/names.ts'
+import { SOCKET_INACTIVITY_TIMEOUT } from '../contenders/registry.ts'
 import { short } from '../report/numbers.ts'
 import { samplesOf } from '../series.ts'
 import { median } from '../statistics.ts'
@@ -21,16 +22,19 @@ const COLUMNS: Array<{ title: string, metrics: string[], divisor?: number }> = [
   { title: 'loop ms p50', metrics: ['loop delay p50 dialler', 'loop delay p50 listener'] },
   { title: 'loop ms p99', metrics: ['loop delay p99 dialler', 'loop delay p99 listener'] },
   { title: 'close us each', metrics: ['close time each'] },
+  { title: 'CPU us/close', metrics: ['close cpu dialler', 'close cpu listener'] },
   { title: 'dropped', metrics: ['dropped'] }
 ]
 
 /**
  * What grows if the cost of one connection depends on how many there are
  */
-const GROWING = ['cpu', 'close time each', 'heap dialler', 'heap listener']
+const GROWING = ['cpu', 'close cpu', 'close time each', 'heap dialler', 'heap listener']
 
 export const LEGEND = [
   'Two numbers in a cell are of the dialler and of the listener.',
+  'Few connections are dialled and closed again and again until there were enough of them; the time of a close is that until both ends were told that it is closed, divided by their number.',
+  `Connections may be inactive for ${SOCKET_INACTIVITY_TIMEOUT / 3_600_000} h (\`inboundSocketInactivityTimeout\` and \`outboundSocketInactivityTimeout\` of both transports): by default they would be aborted when idle for two minutes.`,
   'Memory is what one idle connection adds to an end after garbage collection; of few connections it is mostly noise.'
 ]
 

@@ -3,8 +3,8 @@ import { openContender } from '../contenders/registry.ts'
 import { costTasks } from '../workers/cost.ts'
 import { memoryTasks } from '../workers/memory.ts'
 import { serve } from '../workers/serve.ts'
-import { dialMany } from './dial-many.ts'
-import type { DialTimes } from './dial-many.ts'
+import { Dialling } from './dialling.ts'
+import type { DialTimes } from './dialling.ts'
 import type { Dialled } from '../contenders/contender.ts'
 
 /**
@@ -17,7 +17,9 @@ const POLL_SHARE = 0.02
 
 const [level, name] = process.argv.slice(2)
 const peer = await openContender(level, name)
+const dialling = new Dialling(peer)
 const connections: Dialled[] = []
+let allClosed: Promise<void> | undefined
 
 const tasks = {
   ...costTasks(),
@@ -25,13 +27,36 @@ const tasks = {
 
   listen: async (hosts: string[]): Promise<string[]> => peer.listen(hosts),
 
-  dial: async (addresses: string[], count: number): Promise<DialTimes> => dialMany(peer, addresses, count, connections),
+  dial: async (addresses: string[], count: number): Promise<number> => dialling.dial(addresses, count, connections),
+
+  dialTimes: (): DialTimes => dialling.take(),
 
   connections: (): number => peer.connections(),
 
   async closeAll (): Promise<void> {
     await Promise.all(connections.splice(0).map(async connection => connection.close()))
   },
+
+  /**
+   * Of this process so far, in microseconds.
+   */
+  cpuTime (): number {
+    const { user, system } = process.cpuUsage()
+
+    return user + system
+  },
+
+  /**
+   * Not before it must: the listeners take memory.
+   */
+  watchClosing (): void {
+    allClosed = peer.allClosed()
+  },
+
+  /**
+   * Resolves when all connections that there were at `watchClosing` are closed.
+   */
+  allClosed: async (): Promise<void> => allClosed,
 
   /**
    * Resolves when there are as many connections.

@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../../../benchmarks/command-line/arguments.ts'
 import { commandText } from '../../../benchmarks/command-line/command-text.ts'
 import { outOption } from '../../../benchmarks/command-line/options.ts'
+import { selectContenders } from '../../../benchmarks/contenders/registry.ts'
 import { RESULTS } from '../../../benchmarks/report/results-directory.ts'
 import { scriptPath } from '../../../benchmarks/script-path.ts'
 
@@ -36,6 +37,7 @@ describe('benchmarks: command line', () => {
     expect(numberFrom(0)('0.5')).to.equal(0.5)
     expect(listOf(wholeFrom(1))('10, 100')).to.deep.equal([10, 100])
     expect(listOf(oneOf(['a', 'b']))('b,a')).to.deep.equal(['b', 'a'])
+    expect(listOf(oneOf(['a', 'b']))('b,a,b'), 'each once').to.deep.equal(['b', 'a'])
   })
 
   it('says what it wants instead', () => {
@@ -43,6 +45,11 @@ describe('benchmarks: command line', () => {
     expect(() => numberFrom(0)(' ')).to.throw('a number from 0 on')
     expect(() => wholeFrom(1)('1.5')).to.throw('a whole number')
     expect(() => listOf(oneOf(['a', 'b']))('a,c')).to.throw('There are a, b.')
+  })
+
+  it('refuses to measure nobody', () => {
+    expect(selectContenders({ levels: ['connection'], rivals: ['net'] }).map(({ name }) => name)).to.deep.equal(['net'])
+    expect(() => selectContenders({ levels: ['stream'], rivals: ['net', 'hasty'] })).to.throw('There is no net and no hasty at the stream level')
   })
 
   it('names the script that makes a result again', async () => {

@@ -18,6 +18,26 @@ describe('the open connections of a benchmark', () => {
     expect(open.count()).to.equal(99)
   })
 
+  it('tells when all have closed that were open', async () => {
+    const open = new OpenConnections<Connection>(connection => connection.open)
+    const callbacks: Array<() => void> = []
+    let isOver = false
+    const allClosed = async (): Promise<void> => open.allClosed((_, callback) => { callbacks.push(callback) })
+
+    await allClosed()
+    open.add({ open: true })
+    open.add({ open: true })
+
+    const over = allClosed().then(() => { isOver = true })
+
+    callbacks[0]()
+    await new Promise(resolve => setImmediate(resolve))
+    expect(isOver).to.equal(false)
+
+    callbacks[1]()
+    await over
+  })
+
   it('does not keep those that are closed, also if nobody asks', () => {
     let asked = 0
     const open = new OpenConnections<Connection>(connection => {

@@ -1,7 +1,7 @@
 import { expect } from 'aegir/chai'
 import { contenders } from '../../../benchmarks/contenders/registry.ts'
 import { parseLimits } from '../../../benchmarks/scale/descriptors.ts'
-import { dialMany } from '../../../benchmarks/scale/dial-many.ts'
+import { Dialling } from '../../../benchmarks/scale/dialling.ts'
 import { measureConnections } from '../../../benchmarks/scale/measure.ts'
 import type { Dialled, Peer } from '../../../benchmarks/contenders/contender.ts'
 
@@ -24,10 +24,15 @@ describe('benchmarks: scale', function () {
       }
     } satisfies Partial<Peer>
 
-    await dialMany(peer as unknown as Peer, ['a', 'b', 'c'], 10, connections)
+    const dialling = new Dialling(peer as unknown as Peer)
 
+    expect(await dialling.dial(['a', 'b', 'c'], 10, connections)).to.be.above(0)
     expect(connections).to.have.length(10)
     expect(most).to.equal(1)
+
+    const { p50, p99 } = dialling.take()
+    expect(p50).to.be.above(0).and.at.most(p99)
+    expect(dialling.take().p99, 'since then').to.equal(0)
   })
 
   it('knows how many files may be open', () => {
@@ -47,6 +52,7 @@ describe('benchmarks: scale', function () {
       expect(value('dial rate')).to.be.above(0)
       expect(value('dropped')).to.equal(0)
       expect(value('close time')).to.be.above(0)
+      expect(value('close cpu')).to.be.above(0)
       // every second for how long they have been idle
       expect(told.length > 0, 'told').to.equal(idle > 1_000)
     })

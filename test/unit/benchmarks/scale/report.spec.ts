@@ -25,14 +25,14 @@ describe('benchmarks: scale report', () => {
     const of = { row: '10', level: 'connection', rival: 'ours' }
     const medians = Object.fromEntries(QUANTITIES.map(quantity => [quantity.title, summaryOf(report, quantity, of)?.median]))
 
-    expect(medians).to.deep.equal({ 'dial rate': 10_000, CPU: 102, heap: 3, RSS: -4, 'event-loop delay': 3, 'close time': 31 })
+    expect(medians).to.deep.equal({ 'dial rate': 10_000, CPU: 102, heap: 3, RSS: -4, 'event-loop delay': 3, 'close time': 31, 'close CPU': 12 })
   })
 
   it('lists a line for each number of connections and rival', () => {
     const { rows } = quantityTable(report, 'connection')
 
     expect(rows.map(([count, rival]) => `${count} ${rival}`)).to.deep.equal(['10 raw net', '10 official', '10 ours', '1,000 raw net', '1,000 official', '1,000 ours'])
-    expect(rows[2]).to.deep.equal(['10', 'ours', '10,000', '102', '3.00', '-4.00', '3.00', '31.0'])
+    expect(rows[2]).to.deep.equal(['10', 'ours', '10,000', '102', '3.00', '-4.00', '3.00', '31.0', '12.0'])
   })
 
   it('draws each cost, but for one that is nowhere above zero', async () => {
