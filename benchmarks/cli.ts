@@ -4,6 +4,7 @@ import { compareCommand } from './compare/command.ts'
 import { connectCommand } from './connect/command.ts'
 import { nagleCommand } from './nagle/command.ts'
 import { readmeCommand } from './readme/command.ts'
+import { rememberCommit } from './report/environment.ts'
 import { scaleCommand } from './scale/command.ts'
 import { throughputCommand } from './throughput/command.ts'
 
@@ -18,6 +19,7 @@ const program = new Command('npm run benchmark --')
   .addCommand(compareCommand)
   // --help goes to the program: show what its default takes as well
   .addHelpText('after', () => `\n${connectCommand.helpInformation()}`)
+  .hook('preAction', rememberCommit)
 
 await program.parseAsync().catch((err: Error) => {
   // eslint-disable-next-line no-console

@@ -42,8 +42,8 @@ export function oneOf <T extends string> (choices: readonly T[]): (value: string
 }
 
 /**
- * Several with commas between them.
+ * Several with commas between them, each once.
  */
 export function listOf <T> (one: (value: string) => T): (value: string) => T[] {
-  return value => value.split(',').map(item => one(item.trim()))
+  return value => [...new Set(value.split(',').map(item => one(item.trim())))]
 }

@@ -72,9 +72,10 @@ async function connect ({ rivals: names, runs, quick, seed, delay, link, dial, o
   }
 
   // what draws charts is slow to load
-  const [{ connectReport }, { connectResults }, { connectText }, { writeResults }] = await Promise.all([
+  const [{ connectReport }, { connectResults }, { failuresOf }, { connectText }, { writeResults }] = await Promise.all([
     import('./report.ts'),
     import('./results.ts'),
+    import('./tables.ts'),
     import('./text.ts'),
     import('../report/write-results.ts')
   ])
@@ -84,6 +85,10 @@ async function connect ({ rivals: names, runs, quick, seed, delay, link, dial, o
   if (json != null) {
     await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`)
     files.push(json)
+  }
+
+  if (links.some(link => failuresOf(link).length > 0)) {
+    process.exitCode = 1
   }
 
   console.log(`\n${connectText(report)}\n\n${report.cpu}, ${report.cores} cores, ${report.kernel}, Node ${report.node}, seed ${seed}\nWritten: ${files.join(', ')}`)

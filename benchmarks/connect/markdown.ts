@@ -2,7 +2,7 @@ import { markdownTable, provenance, versionsList } from '../report/markdown.ts'
 import { noiseWarnings } from '../report/noise.ts'
 import { ms } from '../report/numbers.ts'
 import { REFERENCE, summariseLink } from './summary.ts'
-import { footnotes, summaryTable } from './tables.ts'
+import { failuresOf, footnotes, summaryTable } from './tables.ts'
 import { verdict } from './verdict.ts'
 import type { ConnectReport } from './report.ts'
 import type { LinkRuns } from './run.ts'
@@ -28,7 +28,7 @@ export function connectMarkdown (report: ConnectReport): string {
 function linkMarkdown (link: LinkRuns, { rivals }: ConnectReport): string[] {
   const summaries = summariseLink(link, rivals).filter(({ total }) => total.count > 0)
   const conclusion = verdict(link, summaries)
-  const warnings = warningsOf(summaries)
+  const warnings = [...warningsOf(summaries), ...failuresOf(link)]
 
   return [
     `## Over ${link.title}`,

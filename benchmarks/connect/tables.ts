@@ -56,6 +56,15 @@ export function footnotes (summaries: RivalSummary[]): string[] {
 }
 
 /**
+ * The dials that failed, which no figure has.
+ */
+export function failuresOf ({ runs }: LinkRuns): string[] {
+  return runs
+    .filter(({ failure }) => failure != null)
+    .map(({ rival, run, failure }) => `${rival} failed in ${run > 0 ? `run ${run}` : 'a warm-up'}: ${failure}`)
+}
+
+/**
  * The columns that answer how long until the first byte.
  */
 export function firstByteTable (summaries: RivalSummary[]): Table {

@@ -1,6 +1,6 @@
 import { textTable } from '../report/table.ts'
 import { summariseLink } from './summary.ts'
-import { footnotes, runTable, summaryTable } from './tables.ts'
+import { failuresOf, footnotes, runTable, summaryTable } from './tables.ts'
 import { verdict } from './verdict.ts'
 import type { ConnectReport } from './report.ts'
 import type { LinkRuns } from './run.ts'
@@ -26,7 +26,7 @@ export function connectText (report: ConnectReport): string {
 
 function linkText (link: LinkRuns, rivals: Names): string {
   const summaries = summariseLink(link, rivals)
-  const failures = link.runs.filter(({ failure }) => failure != null).map(run => `${run.rival} failed in run ${run.run}: ${run.failure}`)
+  const failures = failuresOf(link)
 
   return [
     headline(link),

@@ -1,4 +1,4 @@
-import { firstByteTable } from '../connect/tables.ts'
+import { failuresOf, firstByteTable } from '../connect/tables.ts'
 import { explain } from '../nagle/explain.ts'
 import { markdownTable, provenance } from '../report/markdown.ts'
 import { ms } from '../report/numbers.ts'
@@ -68,6 +68,7 @@ function connectSection (report: ConnectReport): string[] {
     '### Until the first byte is echoed',
     `Over a round trip of ${ms(link.roundTrip)} ms (${link.title}), medians of ${summaries[0]?.total.count ?? 0} new connections each. ${NOISE}`,
     markdownTable(firstByteTable(summaries)),
+    ...failuresOf(link),
     chart('connect', 'Where the time to the first byte goes, for each stack'),
     source('connect', report, versionsOf(report.rivals))
   ]
@@ -91,7 +92,7 @@ function throughputSection (report: ThroughputReport): string[] {
     '### Throughput',
     `Time per operation over loopback, as a multiple (below 1 is faster): medians of ${describeRounds(report)} with their 10th to 90th percentile. ${NOISE} The rows and the ratios of tcp-conn are those of a published report on that Go package.`,
     ...throughputLevels(report).flatMap(level => [
-      level === 'connection' ? 'A connection alone, against raw `net`:' : 'A stream through Noise and yamux, against the official transport:',
+      level === 'connection' ? 'A connection alone, against raw `net`, which writes once for each message:' : 'A stream through Noise and yamux, against the official transport:',
       markdownTable(ratioTable(report, level)),
       chart(`throughput-${level}`, `Time per operation as a multiple, ${level} level`)
     ]),

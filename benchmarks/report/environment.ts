@@ -30,13 +30,27 @@ export interface Environment {
   load: number
 }
 
+/**
+ * What runs was built from
+ */
+let built: string | undefined
+
+/**
+ * To be called before anything is measured: what is committed meanwhile is not what
+ * was measured.
+ */
+export function rememberCommit (): void {
+  built ??= commit()
+}
+
 export function environment (command: string): Environment {
+  rememberCommit()
   const cpus = os.cpus()
 
   return {
     date: new Date().toISOString(),
     command,
-    commit: commit(),
+    commit: built,
     node: process.version,
     kernel: `${os.type()} ${os.release()} ${os.arch()}`,
     cpu: cpus[0]?.model ?? 'unknown',

@@ -30,7 +30,11 @@ export const iterableStreams: Generation = {
     })()).catch(() => {})
 
     try {
-      await stream.source[Symbol.asyncIterator]().next()
+      const { done } = await stream.source[Symbol.asyncIterator]().next()
+
+      if (done === true) {
+        throw new Error('The stream closed without an answer')
+      }
     } finally {
       resolve()
     }

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { raceSignal } from 'race-signal'
 import { addressOf, multiaddrOf } from './address.ts'
 import type { Generation } from './generation.ts'
 import type { Peer, Role, Sample } from './rival.ts'
@@ -18,6 +19,7 @@ export interface Libp2pNode {
 export interface Libp2pConnection {
   newStream(protocol: string, options: object): Promise<any>
   close(options: object): Promise<void>
+  abort(err: Error): void
 }
 
 export interface Libp2pStack {
@@ -102,21 +104,28 @@ export async function libp2pPeer (stack: Libp2pStack, role: Role): Promise<Peer>
       const started = performance.now()
       const connection = await node.dial(target, { signal })
       const opened = performance.now()
-      const stream = await connection.newStream(ECHO_PROTOCOL, { ...stack.streamOptions, signal })
-      const streamed = performance.now()
-      await stack.generation.roundTrip(stream, Uint8Array.of(1))
-      const echoed = performance.now()
-      await connection.close({ signal })
-      const closed = performance.now()
 
-      return {
-        connect: marks.connected - started,
-        security: marks.secured - marks.connected,
-        muxer: opened - marks.secured,
-        stream: streamed - opened,
-        firstByte: echoed - streamed,
-        total: echoed - started,
-        close: closed - echoed
+      try {
+        const stream = await connection.newStream(ECHO_PROTOCOL, { ...stack.streamOptions, signal })
+        const streamed = performance.now()
+        await raceSignal(stack.generation.roundTrip(stream, Uint8Array.of(1)), signal)
+        const echoed = performance.now()
+        await connection.close({ signal })
+        const closed = performance.now()
+
+        return {
+          connect: marks.connected - started,
+          security: marks.secured - marks.connected,
+          muxer: opened - marks.secured,
+          stream: streamed - opened,
+          firstByte: echoed - streamed,
+          total: echoed - started,
+          close: closed - echoed
+        }
+      } catch (err: any) {
+        // the next dial would be given it
+        connection.abort(err)
+        throw err
       }
     },
 

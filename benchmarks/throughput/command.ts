@@ -48,7 +48,7 @@ export const throughputCommand = new Command('throughput')
   .action(async ({ quick = false, out, cpuProfile, ...flags }: ThroughputFlags, command: Command) => {
     const preset = quick ? QUICK : FULL
     const freshProcesses = flags.freshProcesses && !quick
-    const rounds = flags.rounds ?? preset.rounds
+    const rounds = flags.rounds ?? Math.min(preset.rounds, flags.mostRounds ?? Infinity)
     const chosen = {
       ...preset,
       ...flags,

@@ -131,6 +131,9 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
     work,
     notes: [
       ...ownCoreNotes(),
+      ...fields.filter(field => mostRounds > rounds && !isPrecise(field, list.series, precision)).map(({ row, level }) => (
+        `After ${mostRounds} rounds a ratio of ${row.name}, ${level} level, still has a standard error of more than ${precision * 100} %.`
+      )),
       ...(nodeOptions.length === 0 ? [] : [`Node was run with ${nodeOptions.join(' ')} while the time was measured.`]),
       ...(noTracing == null ? [] : [`Write calls were not counted: ${noTracing}.`]),
       ...(noSegments == null ? [] : [`Segments were not counted: ${noSegments}.`])

@@ -35,6 +35,7 @@ describe('benchmarks: connect page', () => {
     expect(page).to.match(/^\| ours \| the ours stack \| 80 \| 80 \| 2\.0 \| 80 \| 242 \|/m)
     expect(page).to.include('- the ours stack: libp2p 3.3.11')
     expect(page).to.include('- v9 was left out: no network')
+    expect(page).to.include('> gone failed in run 1: it broke')
     expect(page).to.include('> the ours stack and the official stack differ by 1.2 %')
     expect(page).to.include('Seed 7.')
   })
