@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import net from 'node:net'
 import { addressOf, multiaddrOf } from '../rivals/address.ts'
-import { OpenConnections } from './open-connections.ts'
+import { OpenConnections, allCalledBack } from './open-connections.ts'
 import type { Bytes, Channel, Contender, Peer } from './contender.ts'
 
 /**
@@ -61,7 +61,7 @@ function netPeer (): Peer {
 
     connections: () => sockets.count(),
 
-    allClosed: async () => sockets.allClosed((socket, callback) => { socket.once('close', callback) }),
+    allClosed: async () => allCalledBack(sockets.list(), (socket, callback) => { socket.once('close', callback) }),
 
     async close () {
       servers.forEach(server => { server.close() })

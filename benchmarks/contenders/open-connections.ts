@@ -34,15 +34,6 @@ export class OpenConnections<Connection> {
     return this.list().length
   }
 
-  /**
-   * Resolves once all that are open now have closed.
-   *
-   * @param onClose - calls back when the connection closes
-   */
-  async allClosed (onClose: (connection: Connection, callback: () => void) => void): Promise<void> {
-    await allCalledBack(this.list(), onClose)
-  }
-
   #forgetClosed (): void {
     for (const connection of this.#connections) {
       if (!this.#isOpen(connection)) {
@@ -56,21 +47,5 @@ export class OpenConnections<Connection> {
  * Resolves once each of them has called back.
  */
 export async function allCalledBack <T> (list: T[], call: (one: T, callback: () => void) => void): Promise<void> {
-  let left = list.length
-
-  if (left === 0) {
-    return
-  }
-
-  await new Promise<void>(resolve => {
-    list.forEach(one => {
-      call(one, () => {
-        left--
-
-        if (left === 0) {
-          resolve()
-        }
-      })
-    })
-  })
+  await Promise.all(list.map(async one => new Promise<void>(resolve => { call(one, resolve) })))
 }

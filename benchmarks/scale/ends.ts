@@ -78,6 +78,7 @@ export async function openAll (ends: Ends, addresses: string[], count: number): 
  */
 export async function closeAll (ends: Ends): Promise<Took> {
   await each(ends, async end => end.ask('watchClosing'))
+  // `costStart` would count the event loop's delay, which is that of dialling
   const before = await each(ends, async end => end.ask('cpuTime'))
   const started = performance.now()
   await ends.dialler.ask('closeAll')

@@ -1,4 +1,4 @@
-import { median } from '../statistics.ts'
+import { average, median } from '../statistics.ts'
 import { ENDS, closeAll, each, openAll } from './ends.ts'
 import type { Ends, Took } from './ends.ts'
 import type { Level } from '../contenders/contender.ts'
@@ -34,21 +34,20 @@ export async function measureCosts (ends: Ends, addresses: string[], level: Leve
   await ends.dialler.ask('dialTimes')
   await each(ends, async end => end.ask('loopDelay'))
 
-  const repetitions = Math.ceil(ENOUGH_DIALS[level] / count)
-  const done = await repeat(repetitions, async () => openAndClose(ends, addresses, count))
+  const done = await repeat(Math.ceil(ENOUGH_DIALS[level] / count), async () => openAndClose(ends, addresses, count))
   const { p50, p99 } = await ends.dialler.ask('dialTimes')
   const delays = await each(ends, async end => end.ask('loopDelay'))
 
   /** Of one connection, without what it takes to ask */
   const cost = (what: (once: OpenedAndClosed) => number): number => (
-    Math.max(0, sum(done.map(what)) / repetitions - median(asked.map(what))) / count
+    Math.max(0, average(done.map(what)) - median(asked.map(what))) / count
   )
   const cpu = (of: keyof OpenedAndClosed, end: End): number => cost(once => once[of].cpu[end])
-  const both = (of: keyof OpenedAndClosed): number => sum(ENDS.map(end => cpu(of, end)))
+  const both = (of: keyof OpenedAndClosed): number => cpu(of, 'dialler') + cpu(of, 'listener')
   const closeTime = cost(({ closed }) => closed.milliseconds)
 
   return [
-    { metric: 'dial rate', unit: '/s', value: repetitions * count / sum(done.map(({ opened }) => opened.milliseconds)) * 1_000 },
+    { metric: 'dial rate', unit: '/s', value: count / average(done.map(({ opened }) => opened.milliseconds)) * 1_000 },
     { metric: 'dial p50', unit: 'ms', value: p50 },
     { metric: 'dial p99', unit: 'ms', value: p99 },
     { metric: 'cpu', unit: 'us/dial', value: both('opened') },
@@ -81,8 +80,4 @@ async function repeat<T> (times: number, what: () => Promise<T>): Promise<T[]> {
   }
 
   return results
-}
-
-function sum (values: number[]): number {
-  return values.reduce((sum, value) => sum + value, 0)
 }

@@ -132,7 +132,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
     notes: [
       ...ownCoreNotes(),
       ...fields.filter(field => mostRounds > rounds && !isPrecise(field, list.series, precision)).map(({ row, level }) => (
-        `After ${mostRounds} rounds a ratio of ${row.name}, ${level} level, still has a standard error of more than ${precision * 100} %.`
+        `After ${mostRounds} rounds a ratio of ${row.name}, ${level} level, still has a standard error of more than ${precision.toLocaleString('en', { style: 'percent', maximumFractionDigits: 1 })}.`
       )),
       ...(nodeOptions.length === 0 ? [] : [`Node was run with ${nodeOptions.join(' ')} while the time was measured.`]),
       ...(noTracing == null ? [] : [`Write calls were not counted: ${noTracing}.`]),

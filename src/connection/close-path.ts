@@ -61,7 +61,7 @@ export async function finish (socket: Socket, timeout: number): Promise<boolean>
  * that was reset is no error to Node, and to write nothing to it is one.
  */
 export function probe (socket: Socket): void {
-  if (socket.writableLength === 0) {
+  if (socket.writable && socket.writableLength === 0) {
     socket.write(NOTHING)
   }
 }

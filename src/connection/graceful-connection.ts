@@ -55,9 +55,6 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
    */
   #hasQueueAbove = false
 
-  /** Whether nothing may have been read for long when the close began: who does not read is told of no reset */
-  #isDeaf = false
-
   /** What `send` has accepted since the close began, in bytes */
   #heldBytes = 0
 
@@ -162,7 +159,12 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
       }
 
       this.remoteWriteStatus = this.remoteWriteStatus === 'closed' ? 'closed' : 'closing'
-      this.#isDeaf = this.socket.isPaused() || this.socket.readableEnded
+
+      if (this.socket.isPaused() || this.socket.readableEnded) {
+        // who does not read is told of no reset
+        probe(this.socket)
+      }
+
       this.discardInput()
       this.closeGracefully()
     }
@@ -245,10 +247,6 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
     if (this.socket.destroyed && !this.socket.writableFinished) {
       // from elsewhere: the 'close' event is about to tell that not all was sent
       return
-    }
-
-    if (this.#isDeaf) {
-      probe(this.socket)
     }
 
     const closed = await finish(this.socket, this.#closeTimeout)

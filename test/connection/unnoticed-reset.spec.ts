@@ -21,15 +21,15 @@ describe('closing a connection that does not read', () => {
     return { socket, peer: await next(), conn: connectionOver(socket, addr, init) }
   }
 
-  /** The peer throws away what was sent */
-  async function resetBy (peer: Socket): Promise<void> {
+  /** The peer throws away what was sent, and nobody has noticed when the connection is closed */
+  async function expectReset (conn: SocketConnection, peer: Socket): Promise<void> {
+    const event = closed(conn)
+
+    conn.send(payload(KiB))
+    await turns(2)
     peer.resetAndDestroy()
     await pEvent(peer, 'close')
     await turns(2)
-  }
-
-  async function expectReset (conn: SocketConnection): Promise<void> {
-    const event = closed(conn)
 
     expect(conn.status).to.equal('open')
     await expect(within(5_000, 'close()', conn.close())).to.eventually.be.rejected.with.property('name', 'StreamResetError')
@@ -44,11 +44,7 @@ describe('closing a connection that does not read', () => {
     conn.addEventListener('message', () => {})
     peer.end()
     await fin
-    conn.send(payload(KiB))
-    await turns(2)
-    await resetBy(peer)
-
-    await expectReset(conn)
+    await expectReset(conn, peer)
   })
 
   it('rejects, if the peer has reset it while nobody listened', async () => {
@@ -56,11 +52,7 @@ describe('closing a connection that does not read', () => {
 
     peer.write(payload(256 * KiB))
     await until(() => socket.isPaused(), 'it stops reading')
-    conn.send(payload(KiB))
-    await turns(2)
-    await resetBy(peer)
-
-    await expectReset(conn)
+    await expectReset(conn, peer)
   })
 
   it('rejects, if the peer has reset it while it was paused', async () => {
@@ -70,11 +62,20 @@ describe('closing a connection that does not read', () => {
     conn.pause()
     peer.write(payload(256 * KiB))
     await until(() => socket.readableLength >= socket.readableHighWaterMark, 'it stops reading')
-    conn.send(payload(KiB))
-    await turns(2)
-    await resetBy(peer)
+    await expectReset(conn, peer)
+  })
 
-    await expectReset(conn)
+  it('is no write after the end, if the owner of the socket has ended it', async () => {
+    const { socket, peer, conn } = await setUp({ allowHalfOpen: true })
+    const fin = pEvent(conn, 'remoteCloseWrite')
+
+    conn.addEventListener('message', () => {})
+    peer.end()
+    await fin
+    socket.end()
+
+    await within(5_000, 'close()', conn.close())
+    expect(conn.status).to.equal('closed')
   })
 
   it('resolves, if the peer has everything', async () => {

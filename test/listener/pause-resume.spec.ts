@@ -169,7 +169,6 @@ describe('fault 4: a listener that pauses above a number of connections', functi
     thief.close()
     await pEvent(thief, 'close')
     await untilResumed(port)
-    expect(child.process.exitCode).to.equal(null)
   })
 
   it('tells when another process has taken its port, and answers when it has it back', async () => {

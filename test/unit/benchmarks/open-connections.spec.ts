@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { OpenConnections } from '../../../benchmarks/contenders/open-connections.ts'
+import { OpenConnections, allCalledBack } from '../../../benchmarks/contenders/open-connections.ts'
 
 interface Connection {
   open: boolean
@@ -18,17 +18,12 @@ describe('the open connections of a benchmark', () => {
     expect(open.count()).to.equal(99)
   })
 
-  it('tells when all have closed that were open', async () => {
-    const open = new OpenConnections<Connection>(connection => connection.open)
+  it('tells when all have closed', async () => {
     const callbacks: Array<() => void> = []
     let isOver = false
-    const allClosed = async (): Promise<void> => open.allClosed((_, callback) => { callbacks.push(callback) })
 
-    await allClosed()
-    open.add({ open: true })
-    open.add({ open: true })
-
-    const over = allClosed().then(() => { isOver = true })
+    await allCalledBack([], () => {})
+    const over = allCalledBack([1, 2], (_, callback) => { callbacks.push(callback) }).then(() => { isOver = true })
 
     callbacks[0]()
     await new Promise(resolve => setImmediate(resolve))
