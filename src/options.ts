@@ -1,4 +1,4 @@
-import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Metrics, OutboundConnectionUpgradeEvents } from '@libp2p/interface'
+import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
 import type { LookupFunction } from 'node:net'
 import type { ProgressEvent } from 'progress-events'
 
@@ -209,6 +209,9 @@ export interface TCPCreateListenerOptions extends CreateListenerOptions, TCPList
 export interface TCPComponents {
   metrics?: Metrics
   logger: ComponentLogger
+
+  /** Tells of connections as soon as they are open; libp2p has one */
+  events?: TypedEventTarget<Libp2pEvents>
 }
 
 export interface TCPMetrics {

@@ -11,6 +11,7 @@ import { abortError } from './errors.ts'
 import { TCPListener } from './listener/listener.ts'
 import { dialerMetrics } from './metrics.ts'
 import { OptimisticNegotiation } from './negotiation/connection.ts'
+import { gateNewStreams } from './negotiation/early-streams.ts'
 import { Refusals } from './negotiation/refusals.ts'
 import { mergeDialOptions, mergeListenOptions } from './options.ts'
 import { printableLogger } from './printable.ts'
@@ -38,6 +39,9 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
   readonly #lingering = new LingeringSockets()
   readonly #refusals = new Refusals()
 
+  /** Of all connections of this transport. libp2p hands the object on to the upgraded connection */
+  readonly #timelines = new WeakSet<object>()
+
   /**
    * @throws {InvalidParametersError} if a timeout is no number of ms from 0 on
    */
@@ -50,6 +54,13 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     this.#logger = printableLogger(components.logger)
     this.#log = this.#logger.forComponent('libp2p:tcp')
     this.#connectionLog = this.#log.newScope('connection')
+
+    // before those of services, which open streams there
+    components.events?.addEventListener('connection:open', ({ detail: connection }) => {
+      if (this.#timelines.has(connection.timeline)) {
+        gateNewStreams(connection)
+      }
+    })
   }
 
   readonly [transportSymbol] = true
@@ -163,7 +174,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
 
   #toConnection (socket: Socket, remoteAddr: Multiaddr, socketOptions: SocketOptions, filter?: OptimisticNegotiation): SocketConnection {
     try {
-      return new SocketConnection({
+      const maConn = new SocketConnection({
         socket,
         remoteAddr,
         direction: 'outbound',
@@ -176,6 +187,10 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
         metrics: this.#metrics?.events,
         log: this.#connectionLog
       })
+
+      this.#timelines.add(maConn.timeline)
+
+      return maConn
     } catch (err: any) {
       this.#metrics?.errors.increment({ outbound_to_connection: true })
       socket.destroy(err)

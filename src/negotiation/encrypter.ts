@@ -61,9 +61,14 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
 
     this.#log('presume %s', muxer.protocol)
 
-    new Proposal(secured.connection, muxer.protocol, this.#replyTimeout, outcome => {
-      this.#log('proposal of %s was %s', muxer.protocol, outcome)
-      this.#metrics?.increment({ [outcome]: true })
+    new Proposal({
+      stream: secured.connection,
+      protocol: muxer.protocol,
+      replyTimeout: this.#replyTimeout,
+      onOutcome: outcome => {
+        this.#log('proposal of %s was %s', muxer.protocol, outcome)
+        this.#metrics?.increment({ [outcome]: true })
+      }
     }).send()
 
     return { ...secured, streamMuxer: muxer }

@@ -115,11 +115,11 @@ export class KnownProtocols {
   }
 
   /**
-   * The peer said that it does not speak the protocol: presume it no more, and
-   * take it out of the peer store, where libp2p has put it in the belief that it
-   * was negotiated.
+   * The peer said that it does not speak the protocol: presume it no more. libp2p has
+   * put it in the peer store, believing that it was negotiated: take it out again,
+   * unless it was there before, which negotiation in full would leave as it is.
    */
-  async revoke (muxer: StreamMuxer, protocol: string): Promise<void> {
+  revoke (muxer: StreamMuxer, protocol: string, wasStored: Promise<boolean> = Promise.resolve(true)): void {
     const peer = this.#peers.get(muxer.streams)
 
     this.doubt(muxer, protocol)
@@ -129,11 +129,38 @@ export class KnownProtocols {
     }
 
     this.#known.get(peer.toString())?.spoken?.delete(protocol)
-    this.#revoking = this.#revoking.then(async () => this.#remove(peer, protocol)).catch(err => {
-      this.#log.error('could not take %s out of the peer store for %p - %e', protocol, peer, err)
-    })
+    this.#revoking = Promise.all([wasStored, this.#revoking])
+      .then(async ([wasStored]) => wasStored ? undefined : this.#remove(peer, protocol))
+      .catch(err => {
+        this.#log.error('could not take %s out of the peer store for %p - %e', protocol, peer, err)
+      })
+  }
 
-    await this.#revoking
+  /** Whether the peer store lists the protocol for the peer */
+  async isStored (muxer: StreamMuxer, protocol: string): Promise<boolean> {
+    const peer = this.#peers.get(muxer.streams)
+
+    try {
+      return peer != null && (await this.#components.peerStore.get(peer)).protocols.includes(protocol)
+    } catch {
+      // nothing is known of the peer, or nothing can be known
+      return false
+    }
+  }
+
+  /** List the protocol in the peer store, as libp2p does once it has negotiated a stream */
+  async store (muxer: StreamMuxer, protocol: string): Promise<void> {
+    const peer = this.#peers.get(muxer.streams)
+
+    if (peer == null) {
+      return
+    }
+
+    try {
+      await this.#components.peerStore.merge(peer, { protocols: [protocol] })
+    } catch (err) {
+      this.#log.error('could not list %s in the peer store for %p - %e', protocol, peer, err)
+    }
   }
 
   #learn (peerId: PeerId, change: (spoken: Set<string>) => Set<string>): void {

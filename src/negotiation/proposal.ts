@@ -2,6 +2,7 @@ import { ConnectionClosedError, StreamStateError, TimeoutError, UnsupportedProto
 import { raceSignal } from 'race-signal'
 import { encodeProposal } from './codec.ts'
 import { ExpectedReply } from './expected-reply.ts'
+import { failStream, failureOf, handled } from './failed-stream.ts'
 import type { AbortOptions, MessageStream, Stream, StreamCloseEvent } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -37,33 +38,71 @@ export interface FilterableStream extends MessageStream {
 }
 
 const REQUIRED = ['onData', 'onRemoteCloseWrite', 'onRemoteReset', 'onTransportClosed'] as const
-const REPLACED = ['onData', 'onRemoteCloseWrite', 'onTransportClosed', 'sendCloseWrite'] as const
+
+/** What is replaced until the peer has answered */
+const FILTERED = ['onData', 'onRemoteCloseWrite', 'onTransportClosed'] as const
+
+/** What is replaced until the end of what is written has left */
+const CLOSING = ['close', 'sendCloseWrite'] as const
 
 /** Whether the data of a stream can be filtered, and nobody else does */
 export function isFilterable (stream: MessageStream): stream is FilterableStream {
+  const replaced = 'sendCloseWrite' in stream ? [...FILTERED, ...CLOSING] : FILTERED
+
   return REQUIRED.every(method => typeof (stream as FilterableStream)[method] === 'function') &&
-    !REPLACED.some(method => Object.hasOwn(stream, method))
+    !replaced.some(method => Object.hasOwn(stream, method))
+}
+
+/** After this long a handler listens or never will, in ms: libp2p awaits its peer store before */
+const HANDLER_TIMEOUT = 1_000
+
+export interface ProposalInit {
+  stream: FilterableStream
+  protocol: string
+
+  /** Abort the stream if there is no reply after so many ms */
+  replyTimeout: number
+
+  /** Abort the stream if this fires before the reply */
+  signal?: AbortSignal
+
+  onOutcome(outcome: ProposalOutcome): void
+
+  /**
+   * Takes as long after the reply as libp2p does until an application can close the
+   * stream. The end of what is written waits for it.
+   */
+  settle?(): Promise<unknown>
+
+  /** That end has left, or never will */
+  onEnd?(): void
 }
 
 /**
- * A protocol that is proposed on a stream without waiting for the reply:
- * whatever is sent next follows at once. The reply is verified and taken out of
- * the incoming data when it comes; from then on nothing stands in the way of the
- * stream.
+ * A protocol that is proposed on a stream without waiting for the reply: what is
+ * sent next follows at once. The reply is verified and taken out of the incoming
+ * data when it comes.
  *
- * Only the end of what is written waits for the reply: js-libp2p listeners that
- * receive it before they have chosen the handler reset the stream, because they
- * cannot put back what came behind the proposal.
+ * Only the end of what is written waits. A js-libp2p listener that receives FIN
+ * before it has chosen the handler resets the stream, because it cannot put back
+ * what came behind the proposal. If it receives FIN before the handler listens, a
+ * handler that reads with `for await` never ends.
  */
 export class Proposal {
   readonly #stream: FilterableStream
   readonly #protocol: string
   readonly #reply: ExpectedReply
-  readonly #onOutcome: (outcome: ProposalOutcome) => void
+  readonly #init: ProposalInit
   #timeout: NodeJS.Timeout
   #outcome?: ProposalOutcome
 
-  /** Lets the end of what is written pass */
+  /** When the reply was verified, by the clock of `performance.now()` */
+  #repliedAt = 0
+
+  /** Whether the handler of the peer has sent anything */
+  #isAnswered = false
+
+  /** Settles when the end of what is written may leave, or never will */
   readonly #end = Promise.withResolvers<void>()
 
   /** Resolves once that has left or never will; undefined while nobody has closed the stream */
@@ -72,12 +111,13 @@ export class Proposal {
   /** Resolves once `close` of the stream did, if it was this proposal's */
   #closed?: Promise<void>
 
-  /** If there is no reply after `replyTimeout` ms the stream is aborted */
-  constructor (stream: FilterableStream, protocol: string, replyTimeout: number, onOutcome: (outcome: ProposalOutcome) => void) {
+  constructor (init: ProposalInit) {
+    const { stream, protocol, replyTimeout, signal } = init
+
+    this.#init = init
     this.#stream = stream
     this.#protocol = protocol
     this.#reply = new ExpectedReply(encodeProposal(protocol))
-    this.#onOutcome = onOutcome
     this.#end.promise.catch(() => {})
     this.#timeout = this.#after(replyTimeout, () => {
       // after a stall timers run before the event loop looks at what came in meanwhile
@@ -88,6 +128,7 @@ export class Proposal {
     stream.onRemoteCloseWrite = () => { this.#onRemoteCloseWrite() }
     stream.onTransportClosed = err => { this.#onTransportClosed(err) }
     stream.addEventListener('close', this.#onClose)
+    signal?.addEventListener('abort', this.#onSignal)
     this.#holdCloseWrite()
   }
 
@@ -105,7 +146,7 @@ export class Proposal {
     }
   }
 
-  /** Let the end of what is written pass, although the peer has not replied */
+  /** Let the end of what is written leave now, although the peer has not replied */
   release (): void {
     this.#end.resolve()
   }
@@ -136,9 +177,26 @@ export class Proposal {
 
     if (this.#reply.state === 'verified') {
       this.#settle('accepted')
+      this.#awaitAnswer()
       this.#stream.onData(data instanceof Uint8Array ? data.subarray(replyBytes) : data.sublist(replyBytes))
     } else if (this.#reply.state === 'refused') {
       this.#fail('refused', this.#unsupported('the peer refused it'))
+    }
+  }
+
+  /** What comes behind the reply is of the handler, hence it runs */
+  #awaitAnswer (): void {
+    const stream = this.#stream
+    const onData = stream.onData.bind(stream)
+
+    this.#repliedAt = performance.now()
+    stream.onData = data => {
+      if (data.byteLength > 0) {
+        this.#isAnswered = true
+        restore(stream, ['onData'])
+      }
+
+      onData(data)
     }
   }
 
@@ -163,10 +221,18 @@ export class Proposal {
     this.#settle(event.local === true ? 'aborted' : 'unanswered', event.error ?? new ConnectionClosedError())
   }
 
-  #onTimeout (ms: number): void {
-    const error = new TimeoutError(`Optimistic negotiation of ${this.#protocol} failed: the peer did not reply within ${ms}ms`)
+  /** As libp2p's own negotiation does: it is over with the signal's reason */
+  readonly #onSignal = (): void => {
+    this.#giveUp('aborted', this.#init.signal?.reason)
+  }
 
-    this.#settle('unanswered', error)
+  #onTimeout (ms: number): void {
+    this.#giveUp('unanswered', new TimeoutError(`Optimistic negotiation of ${this.#protocol} failed: the peer did not reply within ${ms}ms`))
+  }
+
+  #giveUp (outcome: ProposalOutcome, error: Error): void {
+    this.#settle(outcome, error)
+    failStream(this.#stream, error)
     this.#stream.abort(error)
   }
 
@@ -192,64 +258,82 @@ export class Proposal {
       return
     }
 
+    const stream = this.#stream
+
     this.#outcome = outcome
     clearTimeout(this.#timeout)
-    this.#stream.removeEventListener('close', this.#onClose)
-    // back to the methods of the class
-    REPLACED.forEach(method => Reflect.deleteProperty(this.#stream, method))
+    this.#init.signal?.removeEventListener('abort', this.#onSignal)
+    stream.removeEventListener('close', this.#onClose)
+    restore(stream, FILTERED)
 
     if (error == null) {
       this.#end.resolve()
     } else {
       this.#end.reject(error)
+      restore(stream, CLOSING)
 
       if (outcome !== 'aborted') {
-        // whoever begins to read only now would take it for an empty answer
-        this.#stream[Symbol.asyncIterator] = () => failed(error)
+        failStream(stream, error)
       }
     }
 
-    this.#onOutcome(outcome)
+    this.#init.onOutcome(outcome)
   }
 
   #holdCloseWrite (): void {
     const stream = this.#stream
+    const close = stream.close.bind(stream)
     const sendCloseWrite = stream.sendCloseWrite?.bind(stream)
 
     if (sendCloseWrite == null) {
       return
     }
 
+    // eslint-disable-next-line @typescript-eslint/promise-function-async -- another promise would not be handled
+    stream.close = options => handled(close(options))
     stream.sendCloseWrite = async options => {
-      const sent = this.#end.promise.then(async () => {
-        // the connection ended with what came with the reply
-        if (stream.status === 'closed') {
-          return
-        }
+      const sent = this.#sendEnd(sendCloseWrite)
 
-        // whoever read what came with the reply has aborted it
-        if (stream.status === 'aborted' || stream.status === 'reset') {
-          throw new StreamStateError(`Cannot end a stream that is ${stream.status}`)
-        }
-
-        await sendCloseWrite()
-
-        // what `close` of the stream does too, unless its signal has ended its wait: that does not end the close
-        stream.writeStatus = 'closed'
-
-        if (stream.remoteWriteStatus === 'closed') {
-          stream.onTransportClosed()
-        }
-      })
-
-      this.#ended = sent.catch(() => {})
+      this.#ended = sent.catch(() => {}).finally(() => { this.#init.onEnd?.() })
       await raceSignal(sent, options?.signal)
+    }
+  }
+
+  async #sendEnd (sendCloseWrite: () => Promise<void>): Promise<void> {
+    const stream = this.#stream
+
+    await this.#end.promise
+
+    if (this.#outcome === 'accepted' && !this.#isAnswered && performance.now() - this.#repliedAt < HANDLER_TIMEOUT) {
+      await this.#init.settle?.()
+    }
+
+    restore(stream, CLOSING)
+
+    // the connection ended with what came with the reply
+    if (stream.status === 'closed') {
+      return
+    }
+
+    // by the reader of what came with the reply, or by the peer
+    if (stream.status === 'aborted' || stream.status === 'reset') {
+      throw failureOf(stream) ?? new StreamStateError(`Cannot end a stream that is ${stream.status}`)
+    }
+
+    await sendCloseWrite()
+
+    // what `close` of the stream does too, unless its signal has ended its wait: that does not end the close
+    stream.writeStatus = 'closed'
+
+    if (stream.remoteWriteStatus === 'closed') {
+      stream.onTransportClosed()
     }
   }
 }
 
-async function * failed (error: Error): AsyncGenerator<never> {
-  yield await Promise.reject(error)
+/** Back to the methods of the class */
+function restore (stream: FilterableStream, methods: ReadonlyArray<keyof FilterableStream>): void {
+  methods.forEach(method => Reflect.deleteProperty(stream, method))
 }
 
 /** @returns how many of the bytes are part of the reply */

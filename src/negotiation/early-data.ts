@@ -1,0 +1,69 @@
+import type { MessageStream, StreamMessageEvent, StreamMuxer } from '@libp2p/interface'
+
+/**
+ * - `unowned`: nobody listens for the streams of the muxer, and nothing came
+ * - `paused`: nobody listens, and what came waits in the connection
+ * - `owned`: somebody listens, or opens streams
+ */
+type State = 'unowned' | 'paused' | 'owned'
+
+/**
+ * Keeps what a peer sends from a muxer until the muxer's owner listens for streams.
+ * libp2p awaits a connection gater before it listens, and js-yamux gives up the
+ * connection at the eleventh stream that comes until then.
+ *
+ * The connection is paused only if something comes in that time. So its read buffer
+ * bounds what is kept, and the peer waits.
+ */
+export class EarlyData {
+  readonly muxer: StreamMuxer
+  readonly #connection: MessageStream
+  #state: State = 'unowned'
+
+  constructor (connection: MessageStream, createMuxer: () => StreamMuxer) {
+    this.#connection = connection
+    // before the muxer does, so that this is told first
+    connection.addEventListener('message', this.#onMessage)
+
+    const muxer = this.muxer = createMuxer()
+    const addEventListener = muxer.addEventListener.bind(muxer)
+
+    muxer.addEventListener = (type: any, ...rest: [any, any?]): void => {
+      addEventListener(type, ...rest)
+
+      if (type === 'stream') {
+        this.release()
+      }
+    }
+  }
+
+  /** The muxer has an owner: hand on what waits, and all that comes from now on */
+  release (): void {
+    if (this.#state === 'owned') {
+      return
+    }
+
+    const connection = this.#connection
+
+    if (this.#state === 'paused') {
+      // the constructor of the owner goes on first
+      queueMicrotask(() => {
+        if (connection.status === 'open') {
+          connection.resume()
+        }
+      })
+    }
+
+    this.#state = 'owned'
+    connection.removeEventListener('message', this.#onMessage)
+    // back to the method of the class
+    Reflect.deleteProperty(this.muxer, 'addEventListener')
+  }
+
+  readonly #onMessage = (event: StreamMessageEvent): void => {
+    event.stopImmediatePropagation()
+    this.#state = 'paused'
+    this.#connection.pause()
+    this.#connection.unshift(event.data)
+  }
+}

@@ -1,0 +1,52 @@
+import { StreamGate } from './stream-gate.ts'
+import type { Connection } from '@libp2p/interface'
+
+/** These errors of `newStream` are an answer of the peer */
+const ANSWERS = ['UnsupportedProtocolError', 'StreamResetError']
+
+/** Lists of streams that have a gate. A connection and its muxer share theirs, and nothing else */
+const gated = new WeakSet<object>()
+
+/** A muxer bounds its early streams itself */
+export function setGated (streams: object): void {
+  gated.add(streams)
+}
+
+/**
+ * Let a connection open no more streams at once than a js-libp2p peer takes before
+ * it is ready. A dialer that batches its writes would otherwise have the peer read
+ * them all before it listens for streams, and it would lose every one of them.
+ */
+export function gateNewStreams (connection: Connection): void {
+  const newStream = connection.newStream
+
+  if (gated.has(connection.streams)) {
+    return
+  }
+
+  setGated(connection.streams)
+
+  const gate = new StreamGate()
+
+  connection.newStream = async (protocols, options) => {
+    if (!gate.tryEnter()) {
+      await gate.enter(options?.signal)
+    }
+
+    try {
+      const stream = await newStream.call(connection, protocols, options)
+      gate.answered()
+
+      return stream
+    } catch (err: any) {
+      if (ANSWERS.includes(err?.name)) {
+        gate.answered()
+      } else {
+        gate.abandoned()
+      }
+
+      throw err
+    }
+  }
+  connection.addEventListener('close', () => { gate.open() })
+}

@@ -1,0 +1,189 @@
+import { raceSignal } from 'race-signal'
+import type { AbortOptions, NewStreamOptions, Stream, StreamMuxer } from '@libp2p/interface'
+
+/** libp2p's defaults for the streams that one connection has open for a protocol */
+const MAX_INBOUND_STREAMS = 32
+const MAX_OUTBOUND_STREAMS = 64
+
+/** How long the peer may take to close a stream behind us, in ms: libp2p gives a connection as long */
+const CLOSE_TIMEOUT = 1_000
+
+export type StreamLimitOptions = AbortOptions & Pick<NewStreamOptions, 'maxOutboundStreams'>
+
+/** What is used of libp2p's registrar */
+export interface HandlerLimits {
+  getHandler(protocol: string): { options: { maxInboundStreams?: number, maxOutboundStreams?: number } }
+}
+
+/**
+ * Counts the streams that were opened on a muxer, by protocol, and tells whether one
+ * more can be proposed so that libp2p's limits hold at both ends.
+ *
+ * libp2p counts a stream when it has been negotiated. In that round trip those that
+ * were closed before it come to their end. A proposed stream counts at once, so it
+ * waits for them: for their FIN in any case, and at a limit for the peer's too.
+ */
+export class OutboundStreams {
+  readonly #muxer: StreamMuxer
+  readonly #handlers: () => HandlerLimits | undefined
+
+  /** What is negotiated on a stream. libp2p sets `stream.protocol` only after that */
+  readonly #protocols = new WeakMap<Stream, string>()
+
+  /** By protocol: how many are about to be opened */
+  readonly #reserved = new Map<string, number>()
+
+  /** Those whose protocol was proposed: their FIN waits for the reply */
+  readonly #proposed = new WeakSet<Stream>()
+
+  /** The protocols whose streams stay open although this end has closed them */
+  readonly #lasting = new Set<string>()
+
+  /** By protocol: resolves when the last that waits for room has it */
+  readonly #queues = new Map<string, Promise<void>>()
+
+  /** Resolves when the next stream has ended, or this end of it */
+  #ended = Promise.withResolvers<void>()
+
+  constructor (muxer: StreamMuxer, handlers: () => HandlerLimits | undefined) {
+    this.#muxer = muxer
+    this.#handlers = handlers
+  }
+
+  /** @returns whether a place was reserved for one more stream. If not, see {@link room} */
+  tryReserve (protocol: string, options: StreamLimitOptions): boolean {
+    return !this.#queues.has(protocol) && this.#reserve(protocol, options)
+  }
+
+  /**
+   * Wait for streams of the protocol that this end has closed to end, and reserve a
+   * place. Streams that stay open are not waited for.
+   *
+   * @returns whether a place was reserved
+   * @throws {unknown} the signal's reason, if it fires before
+   */
+  async room (protocol: string, options: StreamLimitOptions): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const previous = this.#queues.get(protocol)
+
+    this.#queues.set(protocol, promise)
+
+    try {
+      await raceSignal(previous, options.signal)
+
+      while (!this.#reserve(protocol, options)) {
+        if (!await this.#end(protocol, options.signal)) {
+          return false
+        }
+      }
+
+      return true
+    } finally {
+      resolve()
+
+      if (this.#queues.get(protocol) === promise) {
+        this.#queues.delete(protocol)
+      }
+    }
+  }
+
+  /** A place that was reserved is taken by a stream, or by nobody */
+  release (protocol: string): void {
+    const reserved = (this.#reserved.get(protocol) ?? 0) - 1
+
+    if (reserved > 0) {
+      this.#reserved.set(protocol, reserved)
+    } else {
+      this.#reserved.delete(protocol)
+    }
+  }
+
+  /** A stream of the protocol was opened */
+  opened (stream: Stream, protocol: string): void {
+    this.#protocols.set(stream, protocol)
+    stream.addEventListener('close', () => { this.ended() }, { once: true })
+  }
+
+  /** The protocol of a stream is proposed on it */
+  proposed (stream: Stream): void {
+    this.#proposed.add(stream)
+  }
+
+  /** The FIN of a stream was sent, or the stream is closed */
+  ended (): void {
+    this.#ended.resolve()
+    this.#ended = Promise.withResolvers()
+  }
+
+  #reserve (protocol: string, options: StreamLimitOptions): boolean {
+    const streams = this.#streamsOf(protocol)
+    const reserved = this.#reserved.get(protocol) ?? 0
+
+    if (streams.some(stream => this.#isHeld(stream)) || streams.length + reserved >= this.#limit(protocol, options)) {
+      return false
+    }
+
+    this.#reserved.set(protocol, reserved + 1)
+    this.#lasting.delete(protocol)
+
+    return true
+  }
+
+  /** Closed at this end, while its FIN waits for the reply */
+  #isHeld (stream: Stream): boolean {
+    return stream.writeStatus === 'closing' && this.#proposed.has(stream)
+  }
+
+  /**
+   * Wait for the end of a stream that this end has closed
+   *
+   * @returns whether there was one that has not been waited for in vain
+   */
+  async #end (protocol: string, signal?: AbortSignal): Promise<boolean> {
+    const closing = this.#streamsOf(protocol).filter(({ writeStatus }) => writeStatus !== 'writable')
+    const isHeld = closing.some(stream => this.#isHeld(stream))
+
+    if (closing.length === 0 || (!isHeld && this.#lasting.has(protocol))) {
+      return false
+    }
+
+    const timeout = Promise.withResolvers<boolean>()
+    // proposals have a timeout of their own
+    const timer = isHeld ? undefined : setTimeout(() => { timeout.resolve(false) }, CLOSE_TIMEOUT).unref()
+
+    try {
+      const hasEnded = await raceSignal(Promise.race([this.#ended.promise.then(() => true), timeout.promise]), signal)
+
+      if (!hasEnded) {
+        this.#lasting.add(protocol)
+      }
+
+      return hasEnded
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #streamsOf (protocol: string): Stream[] {
+    return this.#muxer.streams.filter(stream => {
+      return stream.direction === 'outbound' && (stream.protocol !== '' ? stream.protocol : this.#protocols.get(stream)) === protocol
+    })
+  }
+
+  /** Ours as libp2p finds it. The peer's is taken for the default, or for ours of the same protocol where that is less */
+  #limit (protocol: string, { maxOutboundStreams = MAX_OUTBOUND_STREAMS }: StreamLimitOptions): number {
+    let handler: { maxInboundStreams?: number, maxOutboundStreams?: number } = {}
+
+    try {
+      handler = this.#handlers()?.getHandler(protocol).options ?? {}
+    } catch {
+      // nobody handles it here
+    }
+
+    return Math.min(
+      handler.maxOutboundStreams ?? maxOutboundStreams,
+      handler.maxInboundStreams ?? MAX_INBOUND_STREAMS,
+      MAX_INBOUND_STREAMS
+    )
+  }
+}

@@ -1,0 +1,129 @@
+import { raceSignal } from 'race-signal'
+
+/**
+ * How many streams js-libp2p keeps until the owner of the muxer listens for them
+ * (`maxEarlyStreams` of `@libp2p/utils`). At the next one its muxer gives up.
+ */
+export const MAX_EARLY_STREAMS = 10
+
+/**
+ * How many streams may wait for the peer's answer: the limit of the yamux
+ * specification. go-libp2p and rust-libp2p queue as many and drop the next one.
+ *
+ * @see https://github.com/hashicorp/yamux/blob/master/spec.md
+ */
+export const MAX_UNANSWERED_STREAMS = 256
+
+/**
+ * After this long a peer is ready or has given up, in ms: libp2p's own limit for
+ * the upgrade of an accepted connection.
+ */
+const READY_TIMEOUT = 10_000
+
+/**
+ * - `early`: the peer may not listen for streams yet
+ * - `ready`: it has answered one
+ * - `open`: the connection is over, so nobody waits any more
+ */
+type GateState = 'early' | 'ready' | 'open'
+
+/**
+ * Bounds how many streams of a connection are opened before the peer has
+ * answered. Those beyond the bound wait, in order; the others are not delayed.
+ */
+export class StreamGate {
+  #state: GateState = 'early'
+  #opened = 0
+  #settled = 0
+  readonly #waiting = new Set<() => void>()
+  #timer?: NodeJS.Timeout
+
+  /** @returns whether a stream can be opened now. If not, wait: {@link enter} */
+  tryEnter (): boolean {
+    const hasRoom = this.#waiting.size === 0 && this.#isPassable()
+
+    if (hasRoom) {
+      this.#opened++
+    }
+
+    return hasRoom
+  }
+
+  /**
+   * Wait until a stream can be opened
+   *
+   * @throws {unknown} the signal's reason, if it fires before
+   */
+  async enter (signal?: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+
+    this.#waiting.add(resolve)
+
+    if (this.#state === 'early') {
+      this.#timer ??= setTimeout(() => { this.#setReady() }, READY_TIMEOUT).unref()
+    }
+
+    try {
+      await raceSignal(promise, signal)
+    } catch (err) {
+      // it may have been let in at the same moment
+      if (!this.#waiting.delete(resolve)) {
+        this.#opened--
+        this.#letIn()
+      }
+
+      throw err
+    }
+  }
+
+  /** The peer has answered a stream, hence it is ready for more */
+  answered (): void {
+    this.#settled++
+    this.#setReady()
+  }
+
+  /**
+   * A stream ended at this end before the peer has answered. It still counts until
+   * the peer is ready: js-libp2p keeps early streams that were reset.
+   */
+  abandoned (): void {
+    this.#settled++
+    this.#letIn()
+  }
+
+  /** The connection is over: those that wait go on and find that out */
+  open (): void {
+    this.#state = 'open'
+    this.#letIn()
+  }
+
+  #setReady (): void {
+    clearTimeout(this.#timer)
+
+    if (this.#state === 'early') {
+      this.#state = 'ready'
+    }
+
+    this.#letIn()
+  }
+
+  #isPassable (): boolean {
+    switch (this.#state) {
+      case 'early': return this.#opened < MAX_EARLY_STREAMS
+      case 'ready': return this.#opened - this.#settled < MAX_UNANSWERED_STREAMS
+      default: return true
+    }
+  }
+
+  #letIn (): void {
+    for (const enter of this.#waiting) {
+      if (!this.#isPassable()) {
+        return
+      }
+
+      this.#waiting.delete(enter)
+      this.#opened++
+      enter()
+    }
+  }
+}
