@@ -12,20 +12,18 @@ describe('an optimistic stream', () => {
   it('is one of a thousand', async () => {
     const { connection, counted, dialler } = await streamNodes(defer)
     await dialler.handle(ECHO, () => {}, LIMITS)
-    // a listener that is not done with the connection takes ten streams
-    await firstByte(await connection.newStream(ECHO, EAGER))
-
     const streams = await Promise.all(Array.from({ length: 1_000 }, async () => connection.newStream(ECHO, EAGER)))
     const bytes = await Promise.all(streams.map(firstByte))
 
     expect(new Set(bytes)).to.deep.equal(new Set([42]))
-    expect(counted()).to.deep.equal({ accepted: 1_001 })
+    // as many as libp2p lets a peer open by default; the others wait for the answer of theirs
+    expect(counted()).to.deep.equal({ accepted: 32 })
 
     await Promise.all(streams.map(async stream => {
       const close = pEvent(stream, 'close')
       await stream.close()
       await close
     }))
-    expect(connection.streams).to.have.lengthOf(1)
+    expect(connection.streams).to.be.empty()
   })
 })

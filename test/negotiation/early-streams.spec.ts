@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { identify } from '@libp2p/identify'
+import { expect } from 'aegir/chai'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { ECHO, bareNode, echo, firstByte, stacks } from './fixtures/stacks.ts'
+import type { StackName } from './fixtures/stacks.ts'
+import type { Libp2p } from '@libp2p/interface'
+import type { Libp2pOptions } from 'libp2p'
+
+const OFFICIAL = '@libp2p/tcp 11'
+const PLAIN = 'tcp() alone'
+const DECORATED = 'tcp() with both decorators'
+const LIMITS = { maxInboundStreams: 2_000, maxOutboundStreams: 2_000 }
+
+/** libp2p's listener takes ten streams until it is ready. The official dialer fails with hundreds, so it is not the measure here */
+const PAIRS: Array<[StackName, StackName]> = [
+  [PLAIN, OFFICIAL],
+  [PLAIN, PLAIN],
+  [PLAIN, DECORATED],
+  [DECORATED, OFFICIAL],
+  [DECORATED, PLAIN],
+  [DECORATED, DECORATED],
+  [OFFICIAL, DECORATED]
+]
+
+describe('streams that are opened right after a dial', function () {
+  this.timeout(30_000)
+
+  const defer = cleanUpAfterEach()
+
+  async function pair (dialer: StackName, listener: StackName, options: Libp2pOptions = {}): Promise<{ dialer: Libp2p, listener: Libp2p }> {
+    const nodes = {
+      listener: await bareNode(defer, { ...stacks[listener](), addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] }, ...options }),
+      dialer: await bareNode(defer, stacks[dialer]())
+    }
+
+    await nodes.listener.handle(ECHO, echo, LIMITS)
+    await nodes.dialer.handle(ECHO, echo, LIMITS)
+
+    return nodes
+  }
+
+  for (const [from, to] of PAIRS) {
+    for (const count of [11, 50, 200, 1_000]) {
+      for (const negotiateFully of [undefined, false]) {
+        it(`from ${from} to ${to}: ${count} echo${negotiateFully === false ? ', opted in' : ''}`, async () => {
+          const { dialer, listener } = await pair(from, to)
+          const connection = await dialer.dial(listener.getMultiaddrs())
+          const bytes = await Promise.all(Array.from({ length: count }, async () => {
+            return firstByte(await connection.newStream(ECHO, { negotiateFully }))
+          }))
+
+          expect(bytes).to.deep.equal(new Array(count).fill(42))
+        })
+      }
+    }
+  }
+
+  for (const from of [PLAIN, DECORATED] as const) {
+    it(`from ${from}: all echo where a connection gater of the listener takes its time`, async () => {
+      const { dialer, listener } = await pair(from, OFFICIAL, {
+        connectionGater: { denyInboundUpgradedConnection: async () => delay(200, false) }
+      })
+      const connection = await dialer.dial(listener.getMultiaddrs())
+      const bytes = await Promise.all(Array.from({ length: 50 }, async () => firstByte(await connection.newStream(ECHO, { negotiateFully: false }))))
+
+      expect(bytes).to.deep.equal(new Array(50).fill(42))
+    })
+
+    it(`from ${from}: all echo beside identify, where a 'connection:open' handler opens them`, async () => {
+      const { listener } = await pair(from, OFFICIAL)
+      const dialer = await bareNode(defer, { ...stacks[from](), services: { identify: identify() } })
+      const opened = Promise.withResolvers<number[]>()
+
+      dialer.addEventListener('connection:open', ({ detail: connection }) => {
+        Promise.all(Array.from({ length: 30 }, async () => firstByte(await connection.newStream(ECHO)))).then(opened.resolve, opened.reject)
+      })
+      await dialer.dial(listener.getMultiaddrs())
+
+      expect(await opened.promise).to.deep.equal(new Array(30).fill(42))
+    })
+
+    it(`from ${from}: one that waits ends with its signal, and the others go on`, async () => {
+      const { dialer, listener } = await pair(from, OFFICIAL, {
+        connectionGater: { denyInboundUpgradedConnection: async () => delay(500, false) }
+      })
+      const connection = await dialer.dial(listener.getMultiaddrs())
+      const first = Array.from({ length: 10 }, async () => firstByte(await connection.newStream(ECHO)))
+      const reason = new Error('enough')
+      const controller = new AbortController()
+      const given = connection.newStream(ECHO, { signal: controller.signal })
+      const last = connection.newStream(ECHO)
+
+      controller.abort(reason)
+      await expect(given).to.eventually.be.rejectedWith('enough')
+      expect(await Promise.all(first)).to.deep.equal(new Array(10).fill(42))
+      expect(await firstByte(await last)).to.equal(42)
+    })
+
+    it(`from ${from}: those that wait are told that the connection is closed`, async () => {
+      const { dialer, listener } = await pair(from, OFFICIAL, {
+        connectionGater: { denyInboundUpgradedConnection: async () => delay(500, false) }
+      })
+      const connection = await dialer.dial(listener.getMultiaddrs())
+      const streams = Array.from({ length: 20 }, async () => firstByte(await connection.newStream(ECHO)))
+      const results = Promise.allSettled(streams)
+
+      connection.abort(new Error('gone'))
+      expect((await results).every(({ status }) => status === 'rejected')).to.be.true()
+    })
+  }
+})

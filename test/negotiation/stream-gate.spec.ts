@@ -1,0 +1,75 @@
+import { expect } from 'aegir/chai'
+import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS, StreamGate } from '../../src/negotiation/stream-gate.ts'
+import { turns } from '../fixtures/bytes.ts'
+
+describe('the gate for streams of a connection', () => {
+  function enterAll (gate: StreamGate): number {
+    let entered = 0
+
+    while (entered < 1_000 && gate.tryEnter()) {
+      entered++
+    }
+
+    return entered
+  }
+
+  it('lets as many in as a peer takes before it is ready', () => {
+    expect(enterAll(new StreamGate())).to.equal(MAX_EARLY_STREAMS)
+  })
+
+  it('lets as many in as may be unanswered once the peer has answered', () => {
+    const gate = new StreamGate()
+    enterAll(gate)
+    gate.answered()
+
+    expect(enterAll(gate)).to.equal(MAX_UNANSWERED_STREAMS - MAX_EARLY_STREAMS + 1)
+  })
+
+  it('counts streams that ended before the peer was ready', () => {
+    const gate = new StreamGate()
+
+    for (let i = enterAll(gate); i > 0; i--) {
+      gate.abandoned()
+    }
+
+    expect(gate.tryEnter()).to.be.false()
+  })
+
+  it('lets those that wait in, in order, before any other', async () => {
+    const gate = new StreamGate()
+    const order: number[] = []
+    enterAll(gate)
+    const waiting = [1, 2, 3].map(async i => gate.enter().then(() => { order.push(i) }))
+
+    gate.answered()
+    await Promise.all(waiting)
+    expect(order).to.deep.equal([1, 2, 3])
+    expect(gate.tryEnter()).to.be.true()
+  })
+
+  it('gives the place of one that gave up to the next', async () => {
+    const gate = new StreamGate()
+    const controller = new AbortController()
+    enterAll(gate)
+    const given = gate.enter(controller.signal)
+    let entered = false
+    void gate.enter().then(() => { entered = true })
+
+    controller.abort(new Error('enough'))
+    await expect(given).to.eventually.be.rejectedWith('enough')
+    await turns(2)
+    expect(entered).to.be.false()
+    gate.answered()
+    await turns(2)
+    expect(entered).to.be.true()
+  })
+
+  it('keeps nobody when the connection is over', async () => {
+    const gate = new StreamGate()
+    enterAll(gate)
+    const waiting = [gate.enter(), gate.enter()]
+
+    gate.open()
+    await Promise.all(waiting)
+  })
+})

@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'aegir/chai'
+import { turns } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { closed, until } from '../fixtures/waiting.ts'
+import { ECHO, EAGER, firstByte } from './fixtures/stacks.ts'
+import { streamNodes } from './fixtures/stream-nodes.ts'
+import type { StreamNodes } from './fixtures/stream-nodes.ts'
+import type { PeerStore, Stream } from '@libp2p/interface'
+
+const UNKNOWN = '/test/unknown/1.0.0'
+
+/** How a proposal may end, other than accepted */
+const ENDINGS: Record<string, { protocol: string, end(nodes: StreamNodes, stream: Stream, release: () => void): void | Promise<void> }> = {
+  refused: { protocol: UNKNOWN, end: (nodes, stream, release) => { release() } },
+  reset: {
+    protocol: ECHO,
+    end: async (nodes, stream, release) => {
+      await until(() => nodes.listener.getConnections()[0].streams.length > 0, 'the peer has the stream')
+      nodes.listener.getConnections()[0].streams.forEach(stream => { stream.abort(new Error('no')) })
+      release()
+    }
+  },
+  closed: { protocol: ECHO, end: nodes => { nodes.connection.abort(new Error('gone')) } },
+  silent: { protocol: ECHO, end: () => {} },
+  aborted: { protocol: ECHO, end: (nodes, stream) => { stream.abort(new Error('enough')) } }
+}
+
+describe('an application that does not wait for the close of an optimistic stream', () => {
+  const defer = cleanUpAfterEach()
+  const rejections: unknown[] = []
+  const onRejection = (reason: unknown): void => { rejections.push(reason) }
+
+  beforeEach(() => {
+    rejections.length = 0
+    process.on('unhandledRejection', onRejection)
+  })
+
+  afterEach(() => {
+    process.off('unhandledRejection', onRejection)
+  })
+
+  for (const [ending, { protocol, end }] of Object.entries(ENDINGS)) {
+    for (const known of [false, true]) {
+      for (const awaited of [false, true]) {
+        it(`lives on where the proposal is ${ending}, ${known ? 'known' : 'opted in'}, ${awaited ? 'awaited' : 'not awaited'}`, async () => {
+          const nodes = await streamNodes(defer, { replyTimeout: 1_000 })
+
+          if (known) {
+            await nodes.listener.handle(UNKNOWN, () => {})
+            const stream = await nodes.connection.newStream(protocol)
+            stream.abort(new Error('done'))
+            await until(() => nodes.listener.getConnections()[0].streams.length === 0, 'the stream is gone at the peer')
+            await nodes.listener.unhandle(UNKNOWN)
+          }
+
+          const release = nodes.holdReplies()
+          defer(release)
+          const stream = await nodes.connection.newStream(protocol, known ? {} : EAGER)
+          const close = closed(stream)
+          stream.send(Uint8Array.of(1))
+          const closing = stream.close()
+
+          if (awaited) {
+            await Promise.all([
+              expect(closing).to.eventually.be.rejected(),
+              end(nodes, stream, release)
+            ])
+          } else {
+            await end(nodes, stream, release)
+          }
+
+          expect((await close).error).to.be.an('error')
+          await turns(3)
+          expect(rejections).to.be.empty()
+        })
+      }
+    }
+  }
+})
+
+describe('newStream of an optimistic stream', () => {
+  const defer = cleanUpAfterEach()
+
+  it('rejects where the peer refuses while libp2p awaits its peer store, and harms no other stream', async () => {
+    const nodes = await streamNodes(defer)
+    const merge = nodes.dialler.peerStore.merge.bind(nodes.dialler.peerStore)
+    nodes.dialler.peerStore.merge = async (...args: Parameters<PeerStore['merge']>) => {
+      await delay(100)
+
+      return merge(...args)
+    }
+
+    await expect(nodes.connection.newStream(UNKNOWN, EAGER)).to.eventually.be.rejected.with.property('name', 'UnsupportedProtocolError')
+    expect(nodes.connection.status).to.equal('open')
+    expect(await firstByte(await nodes.connection.newStream(ECHO, EAGER))).to.equal(42)
+  })
+
+  it('has its signal end the proposal while the peer has not replied', async () => {
+    const nodes = await streamNodes(defer)
+    defer(nodes.holdReplies())
+    const controller = new AbortController()
+    const stream = await nodes.connection.newStream(ECHO, { ...EAGER, signal: controller.signal })
+    const close = closed(stream)
+    const reason = new Error('enough')
+
+    controller.abort(reason)
+    expect((await close).error).to.equal(reason)
+    expect(() => stream.send(Uint8Array.of(1))).to.throw('enough')
+    expect(nodes.counted()).to.deep.equal({ aborted: 1 })
+  })
+
+  it('has its signal end nothing once the peer has replied', async () => {
+    const nodes = await streamNodes(defer)
+    const controller = new AbortController()
+    const stream = await nodes.connection.newStream(ECHO, { ...EAGER, signal: controller.signal })
+
+    expect(await firstByte(stream)).to.equal(42)
+    controller.abort()
+    expect(await firstByte(stream)).to.equal(42)
+  })
+
+  it('leaves in the peer store what was there before a refusal, as libp2p does', async () => {
+    const nodes = await streamNodes(defer)
+    await nodes.dialler.peerStore.merge(nodes.listener.peerId, { protocols: [UNKNOWN] })
+
+    await nodes.connection.newStream(UNKNOWN, EAGER).then(closed, () => {})
+    await turns(5)
+    expect(await nodes.stored()).to.include(UNKNOWN)
+  })
+})
