@@ -14,7 +14,7 @@ export function failStream (stream: MessageStream, error: Error): void {
   // a connection is closed by its owner as ever
   if ('sendCloseWrite' in stream) {
     stream.send = () => { throw error }
-    // eslint-disable-next-line @typescript-eslint/promise-function-async -- another promise would not be handled
+    // not async: that would be another promise, which nobody has handled
     stream.close = () => handled(Promise.reject(error))
   }
 }
@@ -47,7 +47,6 @@ export function rejectFailedStreams (connection: Connection): void {
  * A promise that ends no process if nobody waits for it: with libp2p's own negotiation
  * it would not reject, so applications may leave it alone.
  */
-// eslint-disable-next-line @typescript-eslint/promise-function-async -- the same promise, not another one
 export function handled <T> (promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
 

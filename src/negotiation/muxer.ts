@@ -1,7 +1,7 @@
 import { serviceCapabilities } from '@libp2p/interface'
+import { rejectFailedStreams } from './failed-stream.ts'
 import { KnownProtocols } from './known-protocols.ts'
 import { OptimisticMuxer } from './optimistic-muxer.ts'
-import { rejectFailedStreams } from './failed-stream.ts'
 import type { KnownProtocolsComponents } from './known-protocols.ts'
 import type { HandlerLimits } from './outbound-streams.ts'
 import type { ProposalOutcome } from './proposal.ts'

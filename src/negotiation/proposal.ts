@@ -289,7 +289,7 @@ export class Proposal {
       return
     }
 
-    // eslint-disable-next-line @typescript-eslint/promise-function-async -- another promise would not be handled
+    // not async: that would be another promise, which nobody has handled
     stream.close = options => handled(close(options))
     stream.sendCloseWrite = async options => {
       const sent = this.#sendEnd(sendCloseWrite)

@@ -6,8 +6,8 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
 import { bareNode, stacks } from './fixtures/stacks.ts'
 import type { StackName } from './fixtures/stacks.ts'
-import type { Ping } from '@libp2p/ping'
 import type { Connection, Libp2p, StreamHandlerOptions } from '@libp2p/interface'
+import type { Ping } from '@libp2p/ping'
 
 const SINK = '/test/sink/1.0.0'
 
