@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { StreamStateError } from '@libp2p/interface'
 import { isUint8ArrayList } from 'uint8arraylist'
 import { CopyRun, newSlab } from '../connection/copy-run.ts'
+import { closeGatherer, flushSoon, isExiting, openGatherer } from '../connection/gathered.ts'
 import { GracefulConnection } from '../connection/graceful-connection.ts'
 import type { AbortOptions, MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -23,8 +24,9 @@ const COPY_BYTES = 4 * 1024
  * - `gathering`: what is sent next can wait
  * - `closing`: one of the two ends has begun to
  * - `last turn`: `close()` was called, and the peer has one turn for an answer
+ * - `over`: closed, aborted or reset
  */
-type State = 'silent' | 'heard' | 'gathering' | 'closing' | 'last turn'
+type State = 'silent' | 'heard' | 'gathering' | 'closing' | 'last turn' | 'over'
 
 /** What is not encrypted yet does not share memory with what is on its way to the socket */
 const slab = newSlab()
@@ -87,6 +89,8 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
     return true
   }
 
+  const gatherer = { flush }
+
   /** @returns what there is no room behind any more: it is to be sent first */
   const copy = (bytes: Uint8Array): Uint8Array | undefined => {
     if (run != null && run.byteLength + bytes.byteLength <= MESSAGE_BYTES && run.append(bytes)) {
@@ -95,7 +99,7 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
 
     const full = take()
     run = new CopyRun(slab, bytes)
-    queueMicrotask(() => { flush() })
+    flushSoon(gatherer)
 
     return full
   }
@@ -118,6 +122,7 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
     }
 
     const canWait = state === 'gathering' &&
+      !isExiting() &&
       !stream.writableNeedsDrain &&
       stream.status === 'open' &&
       data.byteLength < COPY_BYTES
@@ -136,13 +141,23 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
 
   // a listener would do, but messages wait for the first one
   stream.dispatchEvent = (event: Event) => {
-    if (event.type === 'remoteCloseWrite') {
+    if (event.type === 'close' && state !== 'over') {
+      // Noise tells twice of a connection that was reset after an abort
+      state = 'over'
+      closeGatherer()
+    } else if (event.type === 'remoteCloseWrite' && state !== 'over') {
       state = 'closing'
-    } else if (event.type === 'message' && state !== 'closing' && state !== 'last turn') {
+    } else if (event.type === 'message' && (state === 'silent' || state === 'gathering')) {
       state = 'heard'
     }
 
     return dispatchEvent(event)
+  }
+
+  if (stream.status === 'open' || stream.status === 'closing') {
+    openGatherer()
+  } else {
+    state = 'over'
   }
 
   // the stream closes by closing the connection below
@@ -156,7 +171,9 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
       await setImmediate()
     }
 
-    state = 'closing'
+    if (state !== 'over') {
+      state = 'closing'
+    }
 
     return closeBelow(options)
   }

@@ -1,4 +1,5 @@
 import { noise as chainsafeNoise } from '@chainsafe/libp2p-noise'
+import { generateKeyPair } from '@libp2p/crypto/keys'
 import tests from '@libp2p/interface-compliance-tests/connection-encryption'
 import { defaultLogger } from '@libp2p/logger'
 import { noise } from '@libp2p/noise'
@@ -18,12 +19,16 @@ const encrypters: Record<string, EncrypterFactory> = {
 for (const [name, factory] of Object.entries(encrypters)) {
   describe(`connection encrypter compliance of optimistic(${name})`, () => {
     tests({
-      setup: async ({ privateKey } = { privateKey: undefined }) => optimistic(factory)({
-        logger: defaultLogger(),
-        privateKey,
-        peerId: privateKey != null ? peerIdFromPrivateKey(privateKey) : undefined,
-        upgrader: { getStreamMuxers: () => new Map() }
-      } as any),
+      setup: async options => {
+        const privateKey = options?.privateKey ?? await generateKeyPair('Ed25519')
+
+        return optimistic(factory)({
+          logger: defaultLogger(),
+          privateKey,
+          peerId: peerIdFromPrivateKey(privateKey),
+          upgrader: { getStreamMuxers: () => new Map() }
+        } as any)
+      },
       teardown: async () => {}
     })
   })
