@@ -92,7 +92,8 @@ describe('a listener whose peers withhold their FIN', () => {
     await conn.close()
 
     const newcomer = rawClient(defer, listener.port)
-    socket.write('I am still here')
+    // Node connects in the next tick: the listener is told of the newcomer first
+    process.nextTick(() => { socket.write('I am still here') })
     await newcomer
     await listener.next()
     expect(await within(SOON, 'reading', readAll(socket))).to.deep.equal(tally(data))
