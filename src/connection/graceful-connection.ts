@@ -179,13 +179,10 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
     // whoever waits is told, but nobody has to wait
     this.#closing.promise.catch(() => {})
 
-    if (this.writeStatus === 'closing') {
-      void this.sendClose()
-      return
-    }
+    const sent = this.writeStatus === 'closing' ? this.sendClose() : this.#sendAll()
 
-    this.#sendAll().catch(() => {
-      // aborted or reset meanwhile: the 'close' event has told
+    sent.catch(() => {
+      // aborted or reset meanwhile: the 'close' event has told. Or the logger throws.
     })
   }
 
