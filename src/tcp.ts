@@ -10,12 +10,14 @@ import { CLOSE_TIMEOUT, MAX_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.t
 import { abortError } from './errors.ts'
 import { TCPListener } from './listener/listener.ts'
 import { dialerMetrics } from './metrics.ts'
-import { OptimisticNegotiation } from './negotiation/connection.ts'
+import { chooseDialMode, describeDialMode } from './negotiation/dial-mode.ts'
 import { Refusals } from './negotiation/refusals.ts'
 import { mergeDialOptions, mergeListenOptions } from './options.ts'
 import { printableLogger } from './printable.ts'
+import type { OptimisticNegotiation } from './negotiation/connection.ts'
+import type { DialMode } from './negotiation/dial-mode.ts'
 import type { SocketOptions, TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPMetrics, TCPOptions } from './options.ts'
-import type { ComponentLogger, Connection, Listener, Logger, Startable, Transport, UpgraderOptions, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
+import type { ComponentLogger, Connection, Listener, Logger, Startable, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
@@ -80,10 +82,11 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
     const socketOptions = mergeDialOptions(this.#options.dialOpts, options)
-    const negotiation = this.#isOptimistic(ma, options) ? new OptimisticNegotiation() : undefined
+    const mode = chooseDialMode(this.#options, options, this.#refusals.age(refusalKey(ma)))
+    const { negotiation } = mode
 
     try {
-      return await this.#dialOnce(ma, socketOptions, options, negotiation)
+      return await this.#dialOnce(ma, socketOptions, options, mode)
     } catch (err: any) {
       // the verdict of the wire: the upgrader's errors do not tell why it failed
       if (negotiation?.state !== 'refused' || options.signal.aborted) {
@@ -94,7 +97,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       this.#metrics?.optimistic?.increment({ redialled: true })
       options.onProgress?.(new CustomProgressEvent('tcp:redial'))
 
-      const connection = await this.#dialOnce(ma, socketOptions, options)
+      const connection = await this.#dialOnce(ma, socketOptions, options, { name: 'redial' })
 
       // It was the optimism: a peer that has too many connections, say, refuses
       // either way, and is none to negotiate with in full from now on
@@ -104,16 +107,9 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     }
   }
 
-  #isOptimistic (ma: Multiaddr, options: TCPDialOptions): boolean {
-    return this.#options.optimistic !== false &&
-      // then it is the other end that proposes
-      (options as UpgraderOptions).initiator !== false &&
-      // then what is proposed first is the muxer, in the clear
-      (options as Partial<UpgraderWithoutEncryptionOptions>).skipEncryption !== true &&
-      !this.#refusals.has(refusalKey(ma))
-  }
+  async #dialOnce (ma: Multiaddr, socketOptions: SocketOptions, options: TCPDialOptions, mode: DialMode): Promise<Connection> {
+    const { negotiation } = mode
 
-  async #dialOnce (ma: Multiaddr, socketOptions: SocketOptions, options: TCPDialOptions, negotiation?: OptimisticNegotiation): Promise<Connection> {
     if (options.signal.aborted) {
       throw abortError(options.signal)
     }
@@ -133,6 +129,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       this.#log('new outbound connection %a', ma)
 
       const connection = await this.#upgrade(maConn, options)
+      this.#log('negotiation with %a was %s', ma, describeDialMode(mode))
 
       // by what is above, while the upgrader waited for something else
       if (maConn.status === 'aborted') {
@@ -144,6 +141,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       return connection
     } catch (err: any) {
       maConn.abort(err)
+      this.#log('negotiation with %a, which failed, was %s', ma, describeDialMode(mode))
 
       // what is refused is dialled again
       if (negotiation?.state !== 'refused' || options.signal.aborted) {
