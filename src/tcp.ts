@@ -1,4 +1,4 @@
-import { ConnectionClosedError, InvalidParametersError, serviceCapabilities, transportSymbol } from '@libp2p/interface'
+import { ConnectionClosedError, InvalidParametersError, NotStartedError, serviceCapabilities, transportSymbol } from '@libp2p/interface'
 import { CustomProgressEvent } from 'progress-events'
 import { raceSignal } from 'race-signal'
 import { endpointName, isSupported, toEndpoint } from './addresses.ts'
@@ -40,6 +40,9 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
   readonly #lingering = new LingeringSockets()
   readonly #refusals = new Refusals()
 
+  /** How often it was stopped. A dial that was under way then opens no socket after that */
+  #stops = 0
+
   /**
    * @throws {InvalidParametersError} if a timeout is no number of ms from 0 on
    */
@@ -72,6 +75,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
    * what is still open `closeTimeout` ms later is destroyed.
    */
   async stop (): Promise<void> {
+    this.#stops++
     await this.#sockets.closed(this.#closeTimeout)
   }
 
@@ -84,9 +88,10 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     const socketOptions = mergeDialOptions(this.#options.dialOpts, options)
     const mode = chooseDialMode(this.#options, options, this.#refusals.age(refusalKey(ma)))
     const { negotiation } = mode
+    const stops = this.#stops
 
     try {
-      return await this.#dialOnce(ma, socketOptions, options, mode)
+      return await this.#dialOnce(ma, socketOptions, options, mode, stops)
     } catch (err: any) {
       // the verdict of the wire: the upgrader's errors do not tell why it failed
       if (negotiation?.state !== 'refused' || options.signal.aborted) {
@@ -97,7 +102,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       this.#metrics?.optimistic?.increment({ redialled: true })
       options.onProgress?.(new CustomProgressEvent('tcp:redial'))
 
-      const connection = await this.#dialOnce(ma, socketOptions, options, { name: 'redial' })
+      const connection = await this.#dialOnce(ma, socketOptions, options, { name: 'redial' }, stops)
 
       // It was the optimism: a peer that has too many connections, say, refuses
       // either way, and is none to negotiate with in full from now on
@@ -107,7 +112,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     }
   }
 
-  async #dialOnce (ma: Multiaddr, socketOptions: SocketOptions, options: TCPDialOptions, mode: DialMode): Promise<Connection> {
+  async #dialOnce (ma: Multiaddr, socketOptions: SocketOptions, options: TCPDialOptions, mode: DialMode, stops: number): Promise<Connection> {
     const { negotiation } = mode
 
     if (options.signal.aborted) {
@@ -120,7 +125,14 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       signal: options.signal,
       log: this.#log,
       metrics: this.#metrics?.events,
-      onSocket: socket => { this.#sockets.add(socket) }
+      onSocket: socket => {
+        this.#sockets.add(socket)
+
+        // by a progress handler or a look-up, too early for `stop` to know the socket
+        if (this.#stops !== stops) {
+          socket.destroy(new NotStartedError('The transport was stopped'))
+        }
+      }
     })
 
     const maConn = this.#toConnection(socket, ma, socketOptions, negotiation)
