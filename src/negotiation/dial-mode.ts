@@ -38,38 +38,43 @@ export function chooseDialMode (transport: { optimistic?: boolean }, dial: objec
   return { name: 'optimistic', negotiation: new OptimisticNegotiation() }
 }
 
+const IN_FULL = {
+  option: 'the option `optimistic` of the transport is false',
+  responder: 'the peer proposes, since the dial has `initiator: false`',
+  unencrypted: 'the dial has `skipEncryption: true`',
+  redial: 'the peer refused the optimistic dial just before'
+}
+
 /** For a line of the log: how it was negotiated, and why or with which outcome */
 export function describeDialMode (mode: DialMode): string {
-  switch (mode.name) {
-    case 'optimistic':
-      return describeNegotiation(mode.negotiation)
-    case 'option':
-      return 'in full: the option `optimistic` of the transport is false'
-    case 'responder':
-      return 'in full: the peer proposes, since the dial has `initiator: false`'
-    case 'unencrypted':
-      return 'in full: the dial has `skipEncryption: true`'
-    case 'redial':
-      return 'in full: the peer refused the optimistic dial just before'
-    case 'refused':
-      return `in full: the address refused an optimistic dial ${Math.floor(mode.ago / 60_000)} minutes ago`
+  if (mode.name === 'optimistic') {
+    return describeNegotiation(mode.negotiation)
   }
+
+  if (mode.name === 'refused') {
+    return `in full: the address refused an optimistic dial ${Math.floor(mode.ago / 60_000)} minutes ago`
+  }
+
+  return `in full: ${IN_FULL[mode.name]}`
+}
+
+const OUTCOMES = {
+  verified: 'the peer accepted',
+  refused: 'the peer refused',
+  awaiting: 'the peer did not answer'
 }
 
 /** The bytes decide whether there is anything to be optimistic about */
 function describeNegotiation ({ protocol, state }: OptimisticNegotiation): string {
-  switch (state) {
-    case 'verified':
-      return `optimistic: the peer accepted ${protocol}`
-    case 'refused':
-      return `optimistic: the peer refused ${protocol}`
-    case 'awaiting':
-      return `optimistic: the peer did not answer ${protocol}`
-    case 'undecided':
-      return 'ended before anything was sent'
-    case 'passing':
-      return protocol === PLAINTEXT
-        ? `in full: ${PLAINTEXT} has no handshake to send early`
-        : 'in full: the first bytes are no proposal, as in a private network'
+  if (state === 'undecided') {
+    return 'ended before anything was sent'
   }
+
+  if (state === 'passing') {
+    return protocol === PLAINTEXT
+      ? `in full: ${PLAINTEXT} has no handshake to send early`
+      : 'in full: the first bytes are no proposal, as in a private network'
+  }
+
+  return `optimistic: ${OUTCOMES[state]} ${protocol}`
 }

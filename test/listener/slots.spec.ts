@@ -6,8 +6,8 @@ import { counters } from '../fixtures/counters.ts'
 import { isGone, rawClient, readAll } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { until, within } from '../fixtures/waiting.ts'
-import type { RawListener } from '../fixtures/raw.ts'
 import type { TCPOptions } from '../../src/index.ts'
+import type { RawListener } from '../fixtures/raw.ts'
 import type { Socket } from 'node:net'
 
 /** Sooner than any socket that lingers is destroyed for its silence */
@@ -71,13 +71,10 @@ describe('a listener whose peers withhold their FIN', () => {
 
     const before = listener.accepted.length
     const newcomers = await Promise.all(Array.from({ length: 10 }, async () => rawClient(defer, listener.port)))
-    const dropped = newcomers.map(async socket => once(socket.resume(), 'end'))
+    let dropped = 0
 
-    await within(SOON, 'dropping the others', (async () => {
-      let left = 0
-      dropped.forEach(promise => { void promise.then(() => { left++ }) })
-      await until(() => left === 7, 'seven are dropped')
-    })())
+    newcomers.forEach(socket => { socket.resume().on('end', () => { dropped++ }) })
+    await until(() => dropped === 7, 'seven are dropped', SOON)
     expect(listener.accepted.length - before).to.equal(3)
     expect(labels('libp2p_tcp_listener_events_total')).to.have.property(`127.0.0.1:${listener.port} drop`, 7)
   })
