@@ -89,8 +89,6 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
     return true
   }
 
-  const gatherer = { flush }
-
   /** @returns what there is no room behind any more: it is to be sent first */
   const copy = (bytes: Uint8Array): Uint8Array | undefined => {
     if (run != null && run.byteLength + bytes.byteLength <= MESSAGE_BYTES && run.append(bytes)) {
@@ -99,7 +97,7 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
 
     const full = take()
     run = new CopyRun(slab, bytes)
-    flushSoon(gatherer)
+    flushSoon({ flush })
 
     return full
   }

@@ -89,7 +89,12 @@ describe('benchmarks: command line', () => {
     ['a directory below a file', ['scale', '--out', `${import.meta.filename}/results`], /is no directory/]
   ] as const) {
     it(`refuses ${what} at once, in one line`, () => {
-      const { status, stdout, stderr } = spawnSync(process.execPath, [scriptPath(import.meta.url, '../../../benchmarks/cli'), ...args], { encoding: 'utf8', timeout: 30_000 })
+      const { status, stdout, stderr } = spawnSync(process.execPath, [scriptPath(import.meta.url, '../../../benchmarks/cli'), ...args], {
+        encoding: 'utf8',
+        timeout: 30_000,
+        // of its TypeScript
+        env: { ...process.env, NODE_NO_WARNINGS: '1' }
+      })
 
       expect(status).to.equal(1)
       expect(stdout).to.equal('')
