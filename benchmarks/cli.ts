@@ -21,6 +21,14 @@ const program = new Command('npm run benchmark --')
   .addHelpText('after', () => `\n${connectCommand.helpInformation()}`)
   .hook('preAction', rememberCommit)
 
+const suites = program.commands.map(command => command.name())
+const [first = ''] = process.argv.slice(2)
+
+// the default would take it for an argument of its own
+if (!first.startsWith('-') && !['', 'help', ...suites].includes(first)) {
+  program.error(`error: unknown suite '${first}'. There are ${suites.join(', ')}.`)
+}
+
 await program.parseAsync().catch((err: Error) => {
   // eslint-disable-next-line no-console
   console.error(err.message)

@@ -90,19 +90,19 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
         onAbort()
       }
     })
+
+    log('connection opened %a', ma)
+    metrics?.increment({ connect: true })
+
+    if (options.noDelay) {
+      socket.setNoDelay(true)
+    }
+
+    return socket
   } catch (err) {
     socket.destroy()
     throw err
   }
-
-  log('connection opened %a', ma)
-  metrics?.increment({ connect: true })
-
-  if (options.noDelay) {
-    socket.setNoDelay(true)
-  }
-
-  return socket
 }
 
 function toConnectOptions (endpoint: ReturnType<typeof toEndpoint>, options: SocketOptions): NetConnectOpts {

@@ -250,24 +250,26 @@ export function mergeListenOptions (configured?: TCPListenSocketOptions, specifi
 /**
  * Merge defaults, the transport's options and those of one dial or listener
  * into a new frozen object. The callers' objects are only read; an option that
- * is present but undefined counts as absent.
+ * is undefined or null counts as absent.
  */
-function merge <Options extends TCPSocketOptions> (names: ReadonlyArray<keyof Options>, configured: Options = {} as Options, specific: Options = {} as Options): SocketOptions<Options> {
+function merge <Options extends TCPSocketOptions> (names: ReadonlyArray<keyof Options>, configured?: Options | null, specific?: Options | null): SocketOptions<Options> {
   const merged: Record<PropertyKey, unknown> = {
     noDelay: true,
     keepAlive: true,
     allowHalfOpen: false
   }
 
-  for (const [key, value] of Object.entries(configured)) {
-    if (value !== undefined && !RESERVED.includes(key)) {
+  for (const [key, value] of Object.entries(configured ?? {})) {
+    if (value != null && !RESERVED.includes(key)) {
       merged[key] = value
     }
   }
 
   for (const name of names) {
-    if (specific[name] !== undefined) {
-      merged[name] = specific[name]
+    const value = specific?.[name]
+
+    if (value != null) {
+      merged[name] = value
     }
   }
 

@@ -34,11 +34,17 @@ function printableLog (log: Logger): Logger {
   // our lines stand too, and `defineProperty` would make each a kilobyte larger
   ours.enabled = log.enabled
   ours.error = (formatter: string, ...args: unknown[]) => { log.error(formatter, ...args.map(toPrintable)) }
-  // numbers only, and called for every message
-  ours.trace = log.trace
+  // Its arguments are numbers only, and it is called for every message. That of @libp2p/logger needs no `this`, and
+  // there are several loggers a connection.
+  ours.trace = isOff(log.trace) ? log.trace : log.trace.bind(log)
   ours.newScope = name => printableLog(log.newScope(name))
 
   return ours
+}
+
+/** @libp2p/logger has a function that does nothing where trace is off */
+function isOff (trace: Logger['trace'] & { enabled?: boolean }): boolean {
+  return trace.enabled === false
 }
 
 function toPrintable (arg: unknown): unknown {

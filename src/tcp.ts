@@ -1,4 +1,4 @@
-import { ConnectionClosedError, InvalidParametersError, serviceCapabilities, transportSymbol } from '@libp2p/interface'
+import { ConnectionClosedError, InvalidParametersError, NotStartedError, serviceCapabilities, transportSymbol } from '@libp2p/interface'
 import { CustomProgressEvent } from 'progress-events'
 import { raceSignal } from 'race-signal'
 import { endpointName, isSupported, toEndpoint } from './addresses.ts'
@@ -10,13 +10,15 @@ import { CLOSE_TIMEOUT, MAX_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.t
 import { abortError } from './errors.ts'
 import { TCPListener } from './listener/listener.ts'
 import { dialerMetrics } from './metrics.ts'
-import { OptimisticNegotiation } from './negotiation/connection.ts'
+import { chooseDialMode, describeDialMode } from './negotiation/dial-mode.ts'
 import { gateNewStreams } from './negotiation/early-streams.ts'
 import { Refusals } from './negotiation/refusals.ts'
 import { mergeDialOptions, mergeListenOptions } from './options.ts'
 import { printableLogger } from './printable.ts'
+import type { OptimisticNegotiation } from './negotiation/connection.ts'
+import type { DialMode } from './negotiation/dial-mode.ts'
 import type { SocketOptions, TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPMetrics, TCPOptions } from './options.ts'
-import type { ComponentLogger, Connection, Listener, Logger, Startable, Transport, UpgraderOptions, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
+import type { ComponentLogger, Connection, Listener, Logger, Startable, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
@@ -41,6 +43,9 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
 
   /** Of all connections of this transport. libp2p hands the object on to the upgraded connection */
   readonly #timelines = new WeakSet<object>()
+
+  /** How often it was stopped. A dial that was under way then opens no socket after that */
+  #stops = 0
 
   /**
    * @throws {InvalidParametersError} if a timeout is no number of ms from 0 on
@@ -81,6 +86,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
    * what is still open `closeTimeout` ms later is destroyed.
    */
   async stop (): Promise<void> {
+    this.#stops++
     await this.#sockets.closed(this.#closeTimeout)
   }
 
@@ -91,10 +97,12 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
     const socketOptions = mergeDialOptions(this.#options.dialOpts, options)
-    const negotiation = this.#isOptimistic(ma, options) ? new OptimisticNegotiation() : undefined
+    const mode = chooseDialMode(this.#options, options, this.#refusals.age(refusalKey(ma)))
+    const { negotiation } = mode
+    const stops = this.#stops
 
     try {
-      return await this.#dialOnce(ma, socketOptions, options, negotiation)
+      return await this.#dialOnce(ma, socketOptions, options, mode, stops)
     } catch (err: any) {
       // the verdict of the wire: the upgrader's errors do not tell why it failed
       if (negotiation?.state !== 'refused' || options.signal.aborted) {
@@ -105,7 +113,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       this.#metrics?.optimistic?.increment({ redialled: true })
       options.onProgress?.(new CustomProgressEvent('tcp:redial'))
 
-      const connection = await this.#dialOnce(ma, socketOptions, options)
+      const connection = await this.#dialOnce(ma, socketOptions, options, { name: 'redial' }, stops)
 
       // It was the optimism: a peer that has too many connections, say, refuses
       // either way, and is none to negotiate with in full from now on
@@ -115,16 +123,9 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     }
   }
 
-  #isOptimistic (ma: Multiaddr, options: TCPDialOptions): boolean {
-    return this.#options.optimistic !== false &&
-      // then it is the other end that proposes
-      (options as UpgraderOptions).initiator !== false &&
-      // then what is proposed first is the muxer, in the clear
-      (options as Partial<UpgraderWithoutEncryptionOptions>).skipEncryption !== true &&
-      !this.#refusals.has(refusalKey(ma))
-  }
+  async #dialOnce (ma: Multiaddr, socketOptions: SocketOptions, options: TCPDialOptions, mode: DialMode, stops: number): Promise<Connection> {
+    const { negotiation } = mode
 
-  async #dialOnce (ma: Multiaddr, socketOptions: SocketOptions, options: TCPDialOptions, negotiation?: OptimisticNegotiation): Promise<Connection> {
     if (options.signal.aborted) {
       throw abortError(options.signal)
     }
@@ -135,7 +136,14 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       signal: options.signal,
       log: this.#log,
       metrics: this.#metrics?.events,
-      onSocket: socket => { this.#sockets.add(socket) }
+      onSocket: socket => {
+        this.#sockets.add(socket)
+
+        // by a progress handler or a look-up, too early for `stop` to know the socket
+        if (this.#stops !== stops) {
+          socket.destroy(new NotStartedError('The transport was stopped'))
+        }
+      }
     })
 
     const maConn = this.#toConnection(socket, ma, socketOptions, negotiation)
@@ -144,6 +152,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       this.#log('new outbound connection %a', ma)
 
       const connection = await this.#upgrade(maConn, options)
+      this.#log('negotiation with %a was %s', ma, describeDialMode(mode))
 
       // by what is above, while the upgrader waited for something else
       if (maConn.status === 'aborted') {
@@ -155,6 +164,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       return connection
     } catch (err: any) {
       maConn.abort(err)
+      this.#log('negotiation with %a, which failed, was %s', ma, describeDialMode(mode))
 
       // what is refused is dialled again
       if (negotiation?.state !== 'refused' || options.signal.aborted) {

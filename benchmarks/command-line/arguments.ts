@@ -1,3 +1,7 @@
+import { statSync } from 'node:fs'
+import net from 'node:net'
+import { networkInterfaces } from 'node:os'
+import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 
 /**
@@ -46,4 +50,37 @@ export function oneOf <T extends string> (choices: readonly T[]): (value: string
  */
 export function listOf <T> (one: (value: string) => T): (value: string) => T[] {
   return value => [...new Set(value.split(',').map(item => one(item.trim())))]
+}
+
+/**
+ * An IP address that a listener can have here.
+ */
+export function localAddress (value: string): string {
+  const own = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? []).map(({ address }) => address)
+
+  // all of 127.0.0.0/8 are loopback
+  if (net.isIP(value) === 0 || !(['0.0.0.0', '::', ...own].includes(value) || value.startsWith('127.'))) {
+    throw new InvalidArgumentError(`It must be an IP address of this machine: 0.0.0.0, ::, ${own.join(', ')}.`)
+  }
+
+  return value
+}
+
+/**
+ * A directory, or where one can be made.
+ */
+export function directory (value: string): string {
+  let existing = path.resolve(value)
+  let stats = statSync(existing, { throwIfNoEntry: false })
+
+  while (stats == null) {
+    existing = path.dirname(existing)
+    stats = statSync(existing, { throwIfNoEntry: false })
+  }
+
+  if (!stats.isDirectory()) {
+    throw new InvalidArgumentError(`${existing} is no directory.`)
+  }
+
+  return value
 }

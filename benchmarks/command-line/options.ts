@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { Option } from 'commander'
 import { RESULTS } from '../report/results-directory.ts'
-import { wholeFrom } from './arguments.ts'
+import { directory, wholeFrom } from './arguments.ts'
 
 /**
  * What git does not keep
@@ -13,6 +13,7 @@ const LOCAL = path.join(RESULTS, 'local')
  */
 export function outOption (): Option {
   return new Option('--out [directory]', 'where JSON, Markdown and charts go; without a directory those in benchmarks/results are replaced')
+    .argParser(directory)
     .preset(RESULTS)
     .default(LOCAL, 'benchmarks/results/local')
 }

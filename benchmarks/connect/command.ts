@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 /* eslint-disable no-console */
 import { Command, Option } from 'commander'
-import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
+import { listOf, localAddress, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
 import { commandText } from '../command-line/command-text.ts'
 import { outOption, seedOption } from '../command-line/options.ts'
 import { LINK_KINDS } from '../link/open-link.ts'
@@ -39,7 +39,7 @@ export const connectCommand = new Command('connect')
   .addOption(seedOption())
   .addOption(outOption())
   .option('--json <file>', 'where to write every sample as well')
-  .addOption(new Option('--listen [host]', 'print the multiaddr of a node and wait to be dialled').conflicts('dial').preset('0.0.0.0'))
+  .addOption(new Option('--listen [host]', 'print the multiaddr of a node and wait to be dialled').argParser(localAddress).conflicts('dial').preset('0.0.0.0'))
   .option('--dial <multiaddr>', 'time dials to such a node on another machine')
   .action(async (flags: ConnectFlags, command: Command) => {
     if (flags.listen != null) {

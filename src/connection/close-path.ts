@@ -106,12 +106,17 @@ const BOUNDS: LingerBounds = {
   sockets: MAX_LINGERING
 }
 
+/** Takes the socket of a connection that is closed while the peer has yet to send FIN */
+export interface Lingering {
+  linger(socket: Socket): void
+}
+
 /**
  * Sockets whose connection is closed while the peer has yet to send FIN. They
  * go on reading and discarding, so that the peer can read all that was sent,
  * but do not keep the process alive, nor do they stay for ever.
  */
-export class LingeringSockets {
+export class LingeringSockets implements Lingering {
   readonly #sockets = new Set<Socket>()
   readonly #bounds: LingerBounds
 
@@ -123,7 +128,7 @@ export class LingeringSockets {
     return this.#sockets.size
   }
 
-  add (socket: Socket): void {
+  linger (socket: Socket): void {
     if (socket.destroyed) {
       return
     }

@@ -63,6 +63,21 @@ export abstract class DirectConnection extends AbstractMultiaddrConnection {
     }
   }
 
+  /** As the base class's, without its line of trace: a logger that throws would end the process at the peer's FIN */
+  onRemoteCloseWrite (): void {
+    if (this.remoteWriteStatus === 'closed') {
+      return
+    }
+
+    this.remoteWriteStatus = 'closed'
+    this.safeDispatchEvent('remoteCloseWrite')
+    this.maybeDispatchEnd()
+
+    if (this.writeStatus === 'closed') {
+      this.onTransportClosed()
+    }
+  }
+
   /**
    * Wait until the peer has taken enough of what was sent for more to make
    * sense. Unlike the base class's this works every time, not just once.

@@ -4,7 +4,7 @@ import { MAX_HELD_BYTES } from '../constants.ts'
 import { finish, probe, reset } from './close-path.ts'
 import { DirectConnection } from './direct-connection.ts'
 import { WritePath } from './write-path.ts'
-import type { LingeringSockets } from './close-path.ts'
+import type { Lingering } from './close-path.ts'
 import type { Backlogged } from './write-path.ts'
 import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
 import type { AbstractMultiaddrConnectionInit } from '@libp2p/utils'
@@ -26,7 +26,7 @@ export interface GracefulConnectionInit extends AbstractMultiaddrConnectionInit 
   closeTimeout: number
 
   /** Takes the socket where the peer has not sent FIN when `close()` is done */
-  lingering: LingeringSockets
+  lingering: Lingering
 }
 
 /**
@@ -36,7 +36,7 @@ export interface GracefulConnectionInit extends AbstractMultiaddrConnectionInit 
 export abstract class GracefulConnection extends DirectConnection implements Backlogged {
   protected readonly socket: Socket
   protected readonly writes: WritePath
-  readonly #lingering: LingeringSockets
+  readonly #lingering: Lingering
   readonly #closeTimeout: number
 
   /** Which side closed first */
@@ -179,13 +179,10 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
     // whoever waits is told, but nobody has to wait
     this.#closing.promise.catch(() => {})
 
-    if (this.writeStatus === 'closing') {
-      void this.sendClose()
-      return
-    }
+    const sent = this.writeStatus === 'closing' ? this.sendClose() : this.#sendAll()
 
-    this.#sendAll().catch(() => {
-      // aborted or reset meanwhile: the 'close' event has told
+    sent.catch(() => {
+      // aborted or reset meanwhile: the 'close' event has told. Or the logger throws.
     })
   }
 
@@ -259,7 +256,7 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
 
     if (!closed) {
       this.log('peer did not close within %dms, lingering', this.#closeTimeout)
-      this.#lingering.add(this.socket)
+      this.#lingering.linger(this.socket)
     }
   }
 
@@ -271,7 +268,7 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
     // https://docs.libuv.org/en/v1.x/tcp.html#c.uv_tcp_close_reset
     if (this.#isSent()) {
       // what remains to abort is the wait for the peer
-      this.#lingering.add(this.socket)
+      this.#lingering.linger(this.socket)
     } else {
       reset(this.socket)
     }

@@ -38,6 +38,16 @@ export class OpenSockets {
     return this.#sockets.size
   }
 
+  count (predicate: (socket: Socket) => boolean): number {
+    let count = 0
+
+    for (const socket of this.#sockets) {
+      count += predicate(socket) ? 1 : 0
+    }
+
+    return count
+  }
+
   add (socket: Socket): void {
     this.#sets.forEach(sockets => { sockets.add(socket) })
     socket.on('close', this.#onClose)

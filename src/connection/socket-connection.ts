@@ -1,6 +1,7 @@
 import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
 import { INACTIVITY_TIMEOUT, MAX_WRITE_BYTES } from '../constants.ts'
 import { TCPStalledWriteError } from '../errors.ts'
+import { closeGatherer, openGatherer } from './gathered.ts'
 import { GracefulConnection } from './graceful-connection.ts'
 import { ReadPath } from './read-path.ts'
 import { listen, owner } from './socket-listeners.ts'
@@ -54,6 +55,10 @@ export class SocketConnection extends GracefulConnection implements Reader {
     this.#metricPrefix = init.metricPrefix ?? ''
     this.#filter = init.filter
     this.#reads = new ReadPath(this.socket, this)
+
+    if (!this.socket.closed) {
+      openGatherer()
+    }
 
     listen(this.socket, SocketConnection.#listeners, this)
     this.socket.setTimeout(init.inactivityTimeout ?? INACTIVITY_TIMEOUT)
@@ -216,6 +221,7 @@ export class SocketConnection extends GracefulConnection implements Reader {
   }
 
   #onClose (): void {
+    closeGatherer()
     this.log('tcp close %a', this.remoteAddr)
 
     // destroyed from elsewhere, for instance because the node stops

@@ -1,6 +1,8 @@
 import { isUint8ArrayList } from 'uint8arraylist'
 import { COPY_BYTES, FLUSH_BYTES } from '../constants.ts'
 import { CopyRun, newSlab } from './copy-run.ts'
+import { flushSoon, isExiting } from './gathered.ts'
+import type { Gatherer } from './gathered.ts'
 import type { Socket } from 'node:net'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -29,7 +31,7 @@ const NOTHING: Uint8Array[] = []
  * returns. What does not wait is written at once, large buffers without a copy:
  * those must be left alone until they are sent, as with `socket.write`.
  */
-export class WritePath {
+export class WritePath implements Gatherer {
   readonly #socket: Socket
   readonly #owner: Backlogged
   #waiting = NOTHING
@@ -62,7 +64,7 @@ export class WritePath {
   write (data: Uint8Array | Uint8ArrayList): boolean {
     const isFirst = this.#waitingBytes === 0
     const backlog = this.#socket.writableLength
-    const canWait = !this.#isReply && this.#waitingBytes + data.byteLength + backlog < FLUSH_BYTES
+    const canWait = !this.#isReply && !isExiting() && this.#waitingBytes + data.byteLength + backlog < FLUSH_BYTES
     const copyBelow = canWait ? FLUSH_BYTES : COPY_BYTES
 
     if (isUint8ArrayList(data)) {
@@ -76,7 +78,7 @@ export class WritePath {
     if (!canWait) {
       this.flush()
     } else if (isFirst) {
-      queueMicrotask(() => { this.flush() })
+      flushSoon(this)
     }
 
     return this.#socket.writableLength < this.#socket.writableHighWaterMark

@@ -1,5 +1,9 @@
+import { setImmediate } from 'node:timers/promises'
+import { StreamStateError } from '@libp2p/interface'
 import { isUint8ArrayList } from 'uint8arraylist'
 import { CopyRun, newSlab } from '../connection/copy-run.ts'
+import { closeGatherer, flushSoon, isExiting, openGatherer } from '../connection/gathered.ts'
+import { GracefulConnection } from '../connection/graceful-connection.ts'
 import type { AbortOptions, MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -19,8 +23,10 @@ const COPY_BYTES = 4 * 1024
  * - `heard`: it was, and nothing was sent since
  * - `gathering`: what is sent next can wait
  * - `closing`: one of the two ends has begun to
+ * - `last turn`: `close()` was called, and the peer has one turn for an answer
+ * - `over`: closed, aborted or reset
  */
-type State = 'silent' | 'heard' | 'gathering' | 'closing'
+type State = 'silent' | 'heard' | 'gathering' | 'closing' | 'last turn' | 'over'
 
 /** What is not encrypted yet does not share memory with what is on its way to the socket */
 const slab = newSlab()
@@ -64,12 +70,13 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
     return bytes
   }
 
-  const flush = (): void => {
+  /** @returns whether anything waited */
+  const flush = (): boolean => {
     const bytes = take()
 
     // what was sent before an abort or a reset is lost, as it always is
     if (bytes == null || stream.status === 'aborted' || stream.status === 'reset' || stream.status === 'closed') {
-      return
+      return false
     }
 
     try {
@@ -78,6 +85,8 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
       stream.log.error('failed to send %d bytes - %e', bytes.byteLength, err)
       stream.abort(err)
     }
+
+    return true
   }
 
   /** @returns what there is no room behind any more: it is to be sent first */
@@ -88,7 +97,7 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
 
     const full = take()
     run = new CopyRun(slab, bytes)
-    queueMicrotask(flush)
+    flushSoon({ flush })
 
     return full
   }
@@ -106,7 +115,12 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
   }
 
   stream.send = (data: Uint8Array | Uint8ArrayList): boolean => {
+    if (state === 'last turn') {
+      throw new StreamStateError('Cannot write to a stream that is closing')
+    }
+
     const canWait = state === 'gathering' &&
+      !isExiting() &&
       !stream.writableNeedsDrain &&
       stream.status === 'open' &&
       data.byteLength < COPY_BYTES
@@ -125,19 +139,39 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
 
   // a listener would do, but messages wait for the first one
   stream.dispatchEvent = (event: Event) => {
-    if (event.type === 'remoteCloseWrite') {
+    if (event.type === 'close' && state !== 'over') {
+      // Noise tells twice of a connection that was reset after an abort
+      state = 'over'
+      closeGatherer()
+    } else if (event.type === 'remoteCloseWrite' && state !== 'over') {
       state = 'closing'
-    } else if (event.type === 'message' && state !== 'closing') {
+    } else if (event.type === 'message' && (state === 'silent' || state === 'gathering')) {
       state = 'heard'
     }
 
     return dispatchEvent(event)
   }
 
+  if (stream.status === 'open' || stream.status === 'closing') {
+    openGatherer()
+  } else {
+    state = 'over'
+  }
+
   // the stream closes by closing the connection below
   below.close = async (options?: AbortOptions) => {
-    flush()
-    state = 'closing'
+    const hasWaited = flush()
+
+    if (hasWaited && !(below instanceof GracefulConnection)) {
+      // An in-memory connection takes no input from its `close` on. Sent one by one, the messages
+      // would have filled it, and the caller would have waited, and read answers meanwhile.
+      state = 'last turn'
+      await setImmediate()
+    }
+
+    if (state !== 'over') {
+      state = 'closing'
+    }
 
     return closeBelow(options)
   }

@@ -4,14 +4,15 @@ import { getThinWaistAddresses } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
 import { raceSignal } from 'race-signal'
 import { isUnix, remoteMultiaddr, toEndpoint } from '../addresses.ts'
-import { OpenSockets } from '../connection/open-sockets.ts'
 import { SocketConnection } from '../connection/socket-connection.ts'
 import { ignoreErrors } from '../connection/socket-listeners.ts'
 import { AcceptGate } from './accept-gate.ts'
 import { DescriptorWatch } from './descriptor-watch.ts'
 import { ListenerMetrics } from './listener-metrics.ts'
 import { PausableServer } from './pausable-server.ts'
-import type { LingeringSockets } from '../connection/close-path.ts'
+import { Slots } from './slots.ts'
+import type { Lingering } from '../connection/close-path.ts'
+import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { CloseServerOnMaxConnectionsOpts, SocketOptions, TCPListenSocketOptions } from '../options.ts'
 import type { AbortOptions, ComponentLogger, Listener, ListenerEvents, Logger, Metrics, Upgrader } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -26,7 +27,7 @@ export interface TCPListenerInit {
   closeServerOnMaxConnections?: CloseServerOnMaxConnectionsOpts
   closeTimeout: number
   stalledWriteTimeout: number
-  lingering: LingeringSockets
+  lingering: Lingering
 
   /** Those of the transport, accepted ones too */
   sockets: OpenSockets
@@ -37,7 +38,7 @@ export interface TCPListenerInit {
 export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Listener {
   readonly #init: TCPListenerInit
   readonly #server: PausableServer
-  readonly #sockets: OpenSockets
+  readonly #slots: Slots
   readonly #gate: AcceptGate
   readonly #descriptors: DescriptorWatch
   readonly #metrics: ListenerMetrics
@@ -59,19 +60,34 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     super()
 
     this.#init = init
-    this.#sockets = new OpenSockets({ among: init.sockets, onClose: () => { this.#updateGate() } })
     this.#gate = new AcceptGate(init.closeServerOnMaxConnections)
     this.#log = init.logger.forComponent('libp2p:tcp:listener')
     this.#connectionLog = init.logger.forComponent('libp2p:tcp:connection')
-    this.#metrics = new ListenerMetrics(init.metrics, () => this.#sockets.size)
+    this.#metrics = new ListenerMetrics(init.metrics, () => this.#slots.sockets)
     setMaxListeners(Infinity, this.#shutdown.signal)
 
     // the connection decides what follows the peer's FIN
     const server = net.createServer({ ...init.socketOptions, allowHalfOpen: true })
 
-    if (init.maxConnections != null) {
-      server.maxConnections = init.maxConnections
+    const maxConnections = init.maxConnections ?? Infinity
+    const limitServer = (): void => {
+      if (init.maxConnections != null) {
+        // those that linger make room
+        server.maxConnections = init.maxConnections + this.#slots.lingering
+      }
     }
+
+    this.#slots = new Slots({
+      maxConnections,
+      maxSockets: Math.min(maxConnections, init.closeServerOnMaxConnections?.closeAbove ?? Infinity),
+      sockets: init.sockets,
+      lingering: init.lingering,
+      onLeave: () => {
+        limitServer()
+        this.#updateGate()
+      }
+    })
+    limitServer()
 
     server
       .on('connection', socket => { this.#onSocket(socket) })
@@ -160,7 +176,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     this.#log('closing server on %s', this.#metrics.label)
     this.#shutdown.abort()
 
-    await this.#sockets.closed(this.#init.closeTimeout)
+    await this.#slots.closed(this.#init.closeTimeout)
     await closed
 
     if (this.#hasListened) {
@@ -186,8 +202,13 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   #onSocket (socket: Socket): void {
     ignoreErrors(socket)
 
+    if (!this.#slots.take(socket)) {
+      this.#metrics.countEvent('drop')
+      socket.destroy()
+      return
+    }
+
     this.#metrics.countEvent('connection')
-    this.#sockets.add(socket)
     this.#updateGate()
 
     try {
@@ -227,7 +248,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       closeTimeout: this.#init.closeTimeout,
       stalledWriteTimeout: this.#init.stalledWriteTimeout,
       allowHalfOpen: this.#init.socketOptions.allowHalfOpen,
-      lingering: this.#init.lingering,
+      lingering: this.#slots,
       metrics: this.#metrics.events,
       metricPrefix: `${this.#metrics.label} `,
       log: this.#connectionLog
@@ -250,12 +271,12 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
 
   /** Give up the port when there are too many connections, take it again when there are few enough */
   #updateGate (): void {
-    this.#gate.update(this.#sockets.size)
+    this.#gate.update(this.#slots.taken)
 
     if (!this.#gate.isShut) {
       void this.#resume()
     } else if (this.#server.pause()) {
-      this.#log('paused server on %s with %d connections', this.#metrics.label, this.#sockets.size)
+      this.#log('paused server on %s with %d connections', this.#metrics.label, this.#slots.taken)
       this.#metrics.updateStatus(this.#server.state)
     }
   }

@@ -31,18 +31,21 @@ export class Refusals {
     }
   }
 
-  has (address: string): boolean {
+  /** @returns how long ago the address refused, in ms, if it did */
+  age (address: string): number | undefined {
     const time = this.#times.get(address)
 
     if (time == null) {
-      return false
+      return
     }
 
-    if (this.#now() - time >= MAX_AGE) {
+    const age = this.#now() - time
+
+    if (age >= MAX_AGE) {
       this.#times.delete(address)
-      return false
+      return
     }
 
-    return true
+    return age
   }
 }

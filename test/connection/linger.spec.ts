@@ -4,24 +4,9 @@ import { pEvent } from 'p-event'
 import { MiB } from '../fixtures/bytes.ts'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { rawPeer } from '../fixtures/peers.ts'
+import { isGone, rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { openSockets, until, within } from '../fixtures/waiting.ts'
-import type { Socket } from 'node:net'
-
-/**
- * Resolves if the other side answers what we send with a reset
- */
-async function isGone (socket: Socket): Promise<void> {
-  const gone = pEvent(socket, 'close', { rejectionEvents: [] })
-  const writes = setInterval(() => { socket.write('anyone?') }, 20)
-
-  try {
-    await within(3_000, 'noticing that the other side is gone', gone)
-  } finally {
-    clearInterval(writes)
-  }
-}
 
 describe('a closed connection whose peer stays open', () => {
   const defer = cleanUpAfterEach()

@@ -1,6 +1,7 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { mergeDialOptions, mergeListenOptions } from '../../src/options.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
@@ -10,6 +11,48 @@ import { fullBacklog } from '../fixtures/workers.ts'
 import type { TCPOptions } from '../../src/index.ts'
 
 const skipped = straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'
+
+describe('options that are null', () => {
+  const defer = cleanUpAfterEach()
+  const nothing: any = null
+
+  it('count as absent', async () => {
+    const { dial, listen } = rawTransport(defer, {
+      dialOpts: nothing,
+      listenOpts: nothing,
+      backlog: nothing,
+      maxConnections: nothing,
+      closeServerOnMaxConnections: nothing,
+      inboundSocketInactivityTimeout: nothing,
+      outboundSocketInactivityTimeout: nothing,
+      closeTimeout: nothing,
+      stalledWriteTimeout: nothing,
+      optimistic: nothing
+    })
+    const { addr, next } = await listen()
+    const conn = await dial(addr, { onProgress: nothing })
+
+    conn.send(Uint8Array.of(1))
+    await pEvent(await next(), 'message')
+  })
+
+  it('count as absent of one dial and of one listener', async () => {
+    const none: any = { noDelay: null, keepAlive: null, keepAliveInitialDelay: null, allowHalfOpen: null, localAddress: null, localPort: null, lookup: null, timeout: null, ipv6Only: null }
+    const { dial, listen } = rawTransport(defer, { dialOpts: { ...none }, listenOpts: { ...none } })
+    const { addr, next } = await listen(undefined, none)
+
+    await dial(addr, none)
+    await next()
+  })
+
+  for (const merge of [mergeDialOptions, mergeListenOptions]) {
+    it(`leave what is the default: ${merge.name}`, () => {
+      const none: any = { noDelay: null, keepAlive: null, allowHalfOpen: null }
+
+      expect(merge(none, none)).to.deep.equal({ noDelay: true, keepAlive: true, allowHalfOpen: false })
+    })
+  }
+})
 
 describe('fault 5: options of the dial', () => {
   const defer = cleanUpAfterEach()

@@ -29,7 +29,7 @@ describe('what comes from a peer stands in no log line as it came', function () 
 
   it(`${STRINGS} names in addresses to dial`, async () => {
     const random = seededRandom(SEED)
-    const { logger, lines } = logLines()
+    const { logger, lines } = logLines(defer)
     const { dial } = rawTransport(defer, {
       dialOpts: {
         lookup: (hostname, _, callback) => {
@@ -53,7 +53,7 @@ describe('what comes from a peer stands in no log line as it came', function () 
   })
 
   it('and none is longer for what a name looks like', async () => {
-    const { logger, lines } = logLines()
+    const { logger, lines } = logLines(defer)
     const name = '$&'.repeat(20_000)
     const { dial } = rawTransport(defer, {
       dialOpts: {
@@ -69,7 +69,7 @@ describe('what comes from a peer stands in no log line as it came', function () 
   })
 
   it('paths of unix sockets', async () => {
-    const { logger, lines } = logLines()
+    const { logger, lines } = logLines(defer)
     const { dial } = rawTransport(defer, {}, { logger })
     const error = await dial(`/unix/${encodeURIComponent('/nowhere\n\x1b[31m')}`).catch(err => err)
 
@@ -79,7 +79,7 @@ describe('what comes from a peer stands in no log line as it came', function () 
 
   it(`${STRINGS} messages that errors quote, of diallers`, async () => {
     const random = seededRandom(SEED)
-    const { logger, lines } = logLines()
+    const { logger, lines } = logLines(defer)
     const { listen } = rawTransport(defer, {}, { logger })
     const { port } = await listen(undefined, { onInbound: quote })
 
@@ -96,7 +96,7 @@ describe('what comes from a peer stands in no log line as it came', function () 
 
   it(`${STRINGS} messages that errors quote, of listeners`, async () => {
     const random = seededRandom(SEED)
-    const { logger, lines } = logLines()
+    const { logger, lines } = logLines(defer)
     const { dial } = rawTransport(() => {}, {}, { logger })
     const { addr } = await rawPeer(defer, { onSocket: socket => { socket.end(`.${controlCharacters(random)}`).resume() } })
     const upgrader = { ...passThrough(), upgradeOutbound: quote } as unknown as Upgrader
@@ -111,7 +111,7 @@ describe('what comes from a peer stands in no log line as it came', function () 
   })
 
   it('the parts of an error that has several', async () => {
-    const { logger, lines } = logLines()
+    const { logger, lines } = logLines(defer)
     const { dial } = rawTransport(defer, {}, { logger })
     const { addr } = await rawPeer(defer)
     const upgrader = {

@@ -13,6 +13,9 @@ const NODES = ['22', '24', '26']
 /** What nobody notices when it is not there */
 const FILES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE-APACHE', 'LICENSE-MIT', 'src/index.ts', 'dist/src/index.js', 'dist/src/index.d.ts']
 
+/** What nothing can reach, since `exports` names one file */
+const UNREACHABLE = 'dist/index.min.js'
+
 const root = path.resolve(import.meta.dirname, '../..')
 const project = await mkdtemp(path.join(os.tmpdir(), 'fast-tcp-pack-'))
 
@@ -25,6 +28,10 @@ try {
 
   if (missing.length > 0) {
     throw new Error(`Not packed: ${missing.join(', ')}`)
+  }
+
+  if (files.some((packed: { path: string }) => packed.path.startsWith(UNREACHABLE))) {
+    throw new Error(`Packed, and nothing can reach it: ${UNREACHABLE}`)
   }
 
   console.info('installing it in an empty project')

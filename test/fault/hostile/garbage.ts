@@ -52,7 +52,7 @@ export const garbage: Scenario[] = [
     concurrency: 6,
     timeout: 20_000,
     async prepare ({ defer, random }) {
-      const { logger, lines } = logLines()
+      const { logger, lines } = logLines(defer)
       const listener = await createNode(defer, { listen: true, logger, connectionManager: { inboundUpgradeTimeout: DEADLINE } })
       const honest = await createNode(defer, { logger })
       const port = portOf(listener.getMultiaddrs()[0])
@@ -79,7 +79,7 @@ export const garbage: Scenario[] = [
     concurrency: 6,
     timeout: 20_000,
     async prepare ({ defer, random }) {
-      const { logger, lines } = logLines()
+      const { logger, lines } = logLines(defer)
       const dialler = await createNode(defer, { logger })
 
       defer(async () => new Promise(resolve => { setTimeout(resolve, 1_000) }))

@@ -80,4 +80,25 @@ describe('benchmarks: command line', () => {
       expect(stdout).to.match(new RegExp(`^  ${name} \\[options\\]`, 'm'))
     }
   })
+
+  for (const [what, args, message] of [
+    ['an unknown suite', ['nothing'], /unknown suite 'nothing'/],
+    ['an address to listen on that is none', ['--listen', 'nonsense'], /IP address of this machine/],
+    ['an address to listen on that another machine has', ['--listen', '192.0.2.1'], /IP address of this machine/],
+    ['a file as the directory of results', ['--out', import.meta.filename], /is no directory/],
+    ['a directory below a file', ['scale', '--out', `${import.meta.filename}/results`], /is no directory/]
+  ] as const) {
+    it(`refuses ${what} at once, in one line`, () => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [scriptPath(import.meta.url, '../../../benchmarks/cli'), ...args], {
+        encoding: 'utf8',
+        timeout: 30_000,
+        // of its TypeScript
+        env: { ...process.env, NODE_NO_WARNINGS: '1' }
+      })
+
+      expect(status).to.equal(1)
+      expect(stdout).to.equal('')
+      expect(stderr.trim()).to.match(message).and.not.include('\n')
+    })
+  }
 })

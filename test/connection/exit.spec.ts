@@ -1,0 +1,67 @@
+import { expect } from 'aegir/chai'
+import { securedPair } from '../encryption/fixtures/secured-pair.ts'
+import { collect, tally } from '../fixtures/bytes.ts'
+import { runChild } from '../fixtures/child.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { listenFor } from '../fixtures/exit-layers.ts'
+import { rawPair } from '../fixtures/raw.ts'
+import { closed, until } from '../fixtures/waiting.ts'
+import type { SendAndExitOptions } from '../fixtures/children/send-and-exit.ts'
+import type { ExitLayer } from '../fixtures/exit-layers.ts'
+import type { MessageStream } from '@libp2p/interface'
+
+const SENDS = 3
+const BYTES = 100
+
+const endings: Record<string, Pick<SendAndExitOptions, 'ending' | 'inWorker'>> = {
+  'before process.exit()': { ending: 'process.exit' },
+  "in an 'exit' handler": { ending: 'exit handler' },
+  "in an 'exit' handler that is older than the connection": { ending: 'earlier exit handler' },
+  "in an 'uncaughtException' handler": { ending: 'uncaughtException handler' },
+  'before an uncaught exception': { ending: 'uncaught exception' },
+  'before process.exit() of a worker thread': { ending: 'process.exit', inWorker: true },
+  "in an 'exit' handler of a worker thread": { ending: 'exit handler', inWorker: true },
+  'before an uncaught exception of a worker thread': { ending: 'uncaught exception', inWorker: true }
+}
+
+const layers: Record<string, ExitLayer> = {
+  'a connection': 'tcp',
+  'an encrypted connection': 'noise',
+  'a stream': 'stream'
+}
+
+describe('a process that exits', () => {
+  const defer = cleanUpAfterEach()
+
+  for (const [what, layer] of Object.entries(layers)) {
+    for (const [when, options] of Object.entries(endings)) {
+      it(`has delivered what was sent over ${what} ${when}`, async () => {
+        const { addr, next } = await listenFor(layer, defer)
+        const child = runChild(defer, 'send-and-exit.ts', [addr, { ...options, layer, sends: SENDS, bytes: BYTES }])
+        const stream = await next
+        const received = collect(stream)
+
+        await closed(stream)
+        await child.exited
+        expect(received.result()).to.deep.equal(tally(Buffer.concat(Array.from({ length: SENDS }, (_, i) => Buffer.alloc(BYTES, i)))))
+      })
+    }
+  }
+
+  for (const [how, end] of Object.entries<(conn: MessageStream) => Promise<void>>({
+    closed: async conn => conn.close(),
+    aborted: async conn => { conn.abort(new Error('Urk!')) }
+  })) {
+    it(`keeps no 'exit' listener when all connections are ${how}`, async () => {
+      const before = process.listenerCount('exit')
+      const { dialler, acceptor } = await rawPair(defer)
+      const secured = await securedPair(defer)
+      const ends = [dialler, acceptor, secured.dialler.raw, secured.listener.raw].map(async conn => closed(conn))
+
+      await end(dialler)
+      await end(secured.dialler.stream)
+      await Promise.all(ends)
+      await until(() => process.listenerCount('exit') === before, 'no listener is left')
+    })
+  }
+})
