@@ -1,4 +1,5 @@
 /* eslint-disable no-console */
+import path from 'node:path'
 import { Command } from 'commander'
 import { numberFrom } from '../command-line/arguments.ts'
 
@@ -6,18 +7,18 @@ const WITHIN = 10
 
 export const compareCommand = new Command('compare')
   .description('every ratio that README quotes, in two runs; fails where they disagree')
-  .argument('<directory>', 'the results of one run')
+  .argument('<directory>', 'the results of one run, or ratios.json where only its ratios are kept')
   .argument('<other>', 'those of another')
   .option('--within <percent>', 'how far apart they may be', numberFrom(0), WITHIN)
   .action(async (directory: string, other: string, { within }: { within: number }) => {
-    const [{ readReports }, { quotedRatios }, { differenceTable, differences, disagreements }, { textTable }] = await Promise.all([
+    const [{ readJson, readReports }, { quotedRatios }, { differenceTable, differences, disagreements }, { textTable }] = await Promise.all([
       import('../readme/read-reports.ts'),
       import('../readme/quoted.ts'),
       import('./differences.ts'),
       import('../report/table.ts')
     ])
     const [before, after] = await Promise.all([directory, other].map(async results => {
-      const ratios = quotedRatios(await readReports(results))
+      const ratios = await readJson(path.join(results, 'ratios.json')) ?? quotedRatios(await readReports(results))
 
       if (ratios.length === 0) {
         throw new Error(`There are no results in ${results}`)

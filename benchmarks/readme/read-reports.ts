@@ -6,7 +6,7 @@ import type { Reports } from './block.ts'
  * The reports that a directory of results holds.
  */
 export async function readReports (directory: string): Promise<Reports> {
-  const [connect, nagle, throughput, scale] = await Promise.all(['connect', 'nagle', 'throughput', 'scale'].map(async name => readReport(path.join(directory, `${name}.json`))))
+  const [connect, nagle, throughput, scale] = await Promise.all(['connect', 'nagle', 'throughput', 'scale'].map(async name => readJson(path.join(directory, `${name}.json`))))
 
   return { connect, nagle, throughput, scale }
 }
@@ -14,7 +14,7 @@ export async function readReports (directory: string): Promise<Reports> {
 /**
  * Undefined where there is none.
  */
-async function readReport (file: string): Promise<any> {
+export async function readJson (file: string): Promise<any> {
   try {
     return JSON.parse(await readFile(file, 'utf8'))
   } catch (err: any) {
