@@ -7,8 +7,8 @@ import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
 import { listOf, oneOf, wholeFrom } from '../benchmarks/command-line/arguments.ts'
-import { markdownTable } from '../benchmarks/report/markdown.ts'
 import { duration } from '../benchmarks/report/numbers.ts'
+import { markdownTable } from '../benchmarks/report/table.ts'
 
 /** The npm scripts, in this order, and whether each takes the seed */
 const SCRIPTS = {

@@ -11,8 +11,8 @@ export const compareCommand = new Command('compare')
   .argument('<other>', 'those of another')
   .option('--within <percent>', 'how far apart they may be', numberFrom(0), WITHIN)
   .action(async (directory: string, other: string, { within }: { within: number }) => {
-    const [{ readJson, readReports }, { quotedRatios }, { differenceTable, differences, disagreements }, { textTable }] = await Promise.all([
-      import('../readme/read-reports.ts'),
+    const [{ readJson, readReports }, { quotedRatios }, { differenceTable, differences, disagreements }, { markdownTable }] = await Promise.all([
+      import('../readme/reports.ts'),
       import('../readme/quoted.ts'),
       import('./differences.ts'),
       import('../report/table.ts')
@@ -30,7 +30,7 @@ export const compareCommand = new Command('compare')
     const apart = disagreements(all, within)
     const missing = apart.filter(({ percent }) => Number.isNaN(percent)).length
 
-    console.log(textTable(differenceTable(all, within)))
+    console.log(markdownTable(differenceTable(all, within)))
     console.log(`\n${all.length - apart.length} of ${all.length} ratios agree within ${within} %${missing === 0 ? '' : `; ${missing} are only in one of the two`}.`)
     process.exitCode = apart.length === 0 ? 0 : 1
   })

@@ -1,14 +1,14 @@
+import { STEPS } from '../contenders/contender.ts'
 import { barChart } from '../report/bar-chart.ts'
 import { ms, trips } from '../report/numbers.ts'
-import { STEPS } from '../rivals/rival.ts'
 import { median } from '../statistics.ts'
 import { samplesOf, summariseLink, untoldOf } from './summary.ts'
 import type { ConnectReport } from './report.ts'
+import type { FirstByte } from '../contenders/contender.ts'
 import type { BarRow } from '../report/bar-chart.ts'
-import type { Sample, Step } from '../rivals/rival.ts'
 import type { TopLevelSpec } from 'vega-lite'
 
-const STEP_NAMES: Record<Step, string> = {
+const STEP_NAMES: Record<typeof STEPS[number], string> = {
   connect: 'TCP connection',
   security: 'security',
   muxer: 'muxer',
@@ -27,7 +27,7 @@ const UNTOLD = 'all three as one'
  */
 export function connectChart ({ links, rivals }: Pick<ConnectReport, 'links' | 'rivals'>): TopLevelSpec {
   const isUntold = links.some(link => link.runs.some(({ sample }) => sample != null && untoldOf(sample) > 0))
-  const phases = STEPS.map(step => ({ name: STEP_NAMES[step], of: (sample: Sample) => sample[step] ?? 0 }))
+  const phases = STEPS.map(step => ({ name: STEP_NAMES[step], of: (sample: FirstByte) => sample[step] ?? 0 }))
 
   if (isUntold) {
     // in the place of what it stands for, so that a bar is in the order of time
@@ -36,7 +36,7 @@ export function connectChart ({ links, rivals }: Pick<ConnectReport, 'links' | '
 
   return barChart({
     title: 'From a dial to the first byte that is echoed',
-    subtitle: ['Medians; the line below the end of a bar goes from the 10th to the 90th percentile of the whole.'],
+    subtitle: ['Medians of the whole, divided as the medians of the steps are. The line below a bar: 10th to 90th percentile of the whole.'],
     axis: 'time to the first byte (ms)',
     phases: phases.map(({ name }) => name),
     panels: links.map(link => ({

@@ -1,4 +1,5 @@
-import type { ChildProcess } from 'node:child_process'
+import type { Tasks } from '../run/serve.ts'
+import type { Worker, WorkerInit } from '../run/worker.ts'
 
 /**
  * How the delay is made, best first:
@@ -91,8 +92,7 @@ export interface Link extends LinkParts {
   passedOver: Array<{ kind: LinkKind, reason: string }>
 
   /**
-   * Runs a Node script at one end, with an IPC channel. It must exit when the
-   * channel closes, so that it never outlives us; `close` ends it too.
+   * Starts a worker at one end. `close` ends it too.
    */
-  run(end: LinkEnd, script: string, args?: string[]): ChildProcess
+  start<T extends Tasks>(end: LinkEnd, init: Omit<WorkerInit, 'under' | 'group'>): Promise<Worker<T>>
 }

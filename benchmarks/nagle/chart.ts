@@ -1,10 +1,9 @@
+import { whole } from '../report/numbers.ts'
 import { sequenceChart } from '../report/sequence-chart.ts'
-import { findings, typicalRun } from './findings.ts'
+import { findings, sizesText, typicalRun } from './findings.ts'
 import { moments } from './moments.ts'
-import { bytesText, plural, whole } from './wording.ts'
 import type { NagleRun } from './measure.ts'
-import type { NagleReport } from './report.ts'
-import type { NagleLink } from './run.ts'
+import type { NagleLink, NagleReport } from './report.ts'
 import type { Segment } from './segments.ts'
 import type { SequenceArrow, SequencePanel, Side } from '../report/sequence-chart.ts'
 import type { TopLevelSpec } from 'vega-lite'
@@ -44,7 +43,7 @@ function panel (link: NagleLink, report: NagleReport, id: string, title: string,
 
   return {
     title: `${whole(link.roundTrip)} ms round trip, ${title}`,
-    subtitle: `${plural(found.sizes.length, 'data segment')}: ${bytesText(found.sizes)}; all there after ${whole(run.arrivals.at(-1) ?? NaN)} ms`,
+    subtitle: `segments of ${sizesText(found.sizes)} B; all there after ${whole(run.arrivals.at(-1) ?? NaN)} ms`,
     arrows: arrows(run.segments, near),
     dots: [
       ...run.writes.map(time => ({ at: 'sender' as const, time })),
@@ -80,7 +79,7 @@ function arrows (segments: Segment[], near: number): SequenceArrow[] {
 }
 
 function label (from: Side, count: number, bytes: number): string {
-  const each = from === 'sender' ? plural(bytes, 'byte') : 'ACK'
+  const each = from === 'sender' ? `${bytes} B` : 'ACK'
 
   return count === 1 ? each : `${count} × ${each}`
 }

@@ -1,26 +1,19 @@
 import { failuresOf, firstByteTable } from '../connect/tables.ts'
-import { explain } from '../nagle/explain.ts'
-import { markdownTable, provenance } from '../report/markdown.ts'
-import { ms } from '../report/numbers.ts'
+import { notTheCause } from '../nagle/findings.ts'
+import { summaryTable } from '../nagle/tables.ts'
+import { provenance } from '../report/environment.ts'
+import { ms, whole } from '../report/numbers.ts'
+import { markdownTable } from '../report/table.ts'
 import { LEGEND as SCALE_LEGEND, levelsOf as scaleLevels, quantityTable } from '../scale/tables.ts'
 import { levelsOf as throughputLevels } from '../throughput/comparisons.ts'
 import { describeRounds } from '../throughput/report.ts'
 import { ratioTable } from '../throughput/tables.ts'
 import { quotedLink, quotedNagleLink } from './quoted.ts'
+import type { Reports } from './reports.ts'
 import type { ConnectReport } from '../connect/report.ts'
 import type { NagleReport } from '../nagle/report.ts'
 import type { ScaleReport } from '../scale/report.ts'
 import type { ThroughputReport } from '../throughput/report.ts'
-
-/**
- * What is known; a suite that was never run has no section.
- */
-export interface Reports {
-  connect?: ConnectReport
-  nagle?: NagleReport
-  throughput?: ThroughputReport
-  scale?: ScaleReport
-}
 
 /**
  * As seen from README
@@ -76,12 +69,12 @@ function connectSection (report: ConnectReport): string[] {
 
 function nagleSection (report: NagleReport): string[] {
   const link = quotedNagleLink(report)
-  const [effect, ...others] = explain(link, report)
-  const notTheCause = others.filter(sentence => sentence.includes('#3029'))
 
   return [
     '### Nagle\'s algorithm',
-    [`${report.messages} one-byte writes, ${report.spacing} ms apart, over a round trip of ${ms(link.roundTrip)} ms.`, effect, ...notTheCause].join(' '),
+    `${report.messages} one-byte writes on raw connections, over a round trip of ${whole(link.roundTrip)} ms: the segments on the wire, and when their bytes arrive.`,
+    markdownTable(summaryTable(link, report)),
+    ...notTheCause(link, report.cases),
     chart('nagle', 'Segments on the wire with Nagle\'s algorithm and without'),
     source('nagle', report, report.versions)
   ]

@@ -2,8 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command, Option } from 'commander'
-import { RESULTS } from '../report/results-directory.ts'
-import { packageRoot } from '../script-path.ts'
+import { RESULTS, packageRoot } from '../script-path.ts'
 
 export const readmeCommand = new Command('readme')
   .description('writes the figures of README again, from the JSON files of the results')
@@ -12,7 +11,7 @@ export const readmeCommand = new Command('readme')
   .action(async ({ results, file }: { results: string, file: string }) => {
     const [{ readmeBlock, replaceBlock }, { readReports }] = await Promise.all([
       import('./block.ts'),
-      import('./read-reports.ts')
+      import('./reports.ts')
     ])
     const block = readmeBlock(await readReports(results))
 

@@ -24,9 +24,8 @@ export interface BarRow {
   colour?: string
 
   /**
-   * The median of each phase, where the bar is stacked. They are laid end to end
-   * though the median of a sum is not the sum of medians: the label and the line
-   * of the spread are those of the whole.
+   * The median of each phase, where the bar is stacked. The median of a sum is not
+   * the sum of medians: the phases share the median of the whole in this proportion.
    */
   phases?: Record<string, number>
 }
@@ -122,9 +121,14 @@ function bars ({ axis, phases = [] }: BarChart, rows: BarRow[]): object {
 
   return {
     data: {
-      values: rows.flatMap(row => phases.map((phase, order) => ({
-        name: row.name, phase, order, median: row.phases?.[phase] ?? 0, colour: SERIES[order]
-      })))
+      values: rows.flatMap(row => {
+        const parts = phases.map(phase => row.phases?.[phase] ?? 0)
+        const sum = parts.reduce((sum, part) => sum + part, 0)
+
+        return phases.map((phase, order) => ({
+          name: row.name, phase, order, median: sum === 0 ? 0 : parts[order] / sum * row.value.median, colour: SERIES[order]
+        }))
+      })
     },
     mark,
     encoding: { x: { ...x, field: 'median', stack: 'zero' }, color, order: { field: 'order' } }

@@ -1,18 +1,18 @@
 import { performance } from 'node:perf_hooks'
+import { keepOnOwnCore } from '../run/own-core.ts'
+import { startWorker } from '../run/worker.ts'
 import { scriptPath } from '../script-path.ts'
-import { keepOnOwnCore } from '../workers/own-core.ts'
-import { startWorker } from '../workers/start-worker.ts'
 import type { ScaleTasks } from './worker.ts'
 import type { Contender } from '../contenders/contender.ts'
-import type { End } from '../workers/own-core.ts'
-import type { OwnWorker } from '../workers/start-worker.ts'
+import type { End } from '../run/own-core.ts'
+import type { Worker } from '../run/worker.ts'
 
 export const ENDS: End[] = ['dialler', 'listener']
 
 /**
  * The processes of both ends of many connections
  */
-export type Ends = Record<End, OwnWorker<ScaleTasks>>
+export type Ends = Record<End, Worker<ScaleTasks>>
 
 /**
  * What something cost
@@ -36,9 +36,10 @@ const HOSTS = Array.from({ length: 16 }, (_, index) => `127.0.0.${index + 1}`)
 const SETTLE_TIMEOUT = 60_000
 
 export async function withEnds<T> (contender: Contender, use: (ends: Ends, addresses: string[]) => Promise<T>): Promise<T> {
-  const start = async (end: End): Promise<OwnWorker<ScaleTasks>> => startWorker<ScaleTasks>({
+  const start = async (end: End): Promise<Worker<ScaleTasks>> => startWorker<ScaleTasks>({
     script: scriptPath(import.meta.url, 'worker'),
-    args: [contender.level, contender.name, end],
+    args: [contender.level, contender.name],
+    name: `${contender.name}, ${contender.level} level, ${end}`,
     execArgv: ['--expose-gc']
   })
   const [dialler, listener] = await Promise.all([start('dialler'), start('listener')])
@@ -53,7 +54,7 @@ export async function withEnds<T> (contender: Contender, use: (ends: Ends, addre
   }
 }
 
-export async function each<T> (ends: Ends, use: (end: OwnWorker<ScaleTasks>) => Promise<T>): Promise<Record<End, T>> {
+export async function each<T> (ends: Ends, use: (end: Worker<ScaleTasks>) => Promise<T>): Promise<Record<End, T>> {
   const [dialler, listener] = await Promise.all([use(ends.dialler), use(ends.listener)])
 
   return { dialler, listener }

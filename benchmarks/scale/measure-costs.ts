@@ -2,8 +2,8 @@ import { average, median } from '../statistics.ts'
 import { ENDS, closeAll, each, openAll } from './ends.ts'
 import type { Ends, Took } from './ends.ts'
 import type { Level } from '../contenders/contender.ts'
-import type { Measurements } from '../measurements.ts'
-import type { End } from '../workers/own-core.ts'
+import type { Measurements } from '../measure/measurements.ts'
+import type { End } from '../run/own-core.ts'
 
 /**
  * Connections that come and go before anything is measured, so that code is

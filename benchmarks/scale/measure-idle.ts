@@ -2,9 +2,9 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ENDS, closeAll, each, openAll } from './ends.ts'
 import type { Ends } from './ends.ts'
-import type { Measurements } from '../measurements.ts'
-import type { Memory } from '../workers/memory.ts'
-import type { End } from '../workers/own-core.ts'
+import type { Measurements } from '../measure/measurements.ts'
+import type { Memory } from '../measure/memory.ts'
+import type { End } from '../run/own-core.ts'
 
 /**
  * Connections that come and go before, so that what both ends make once is made

@@ -1,5 +1,5 @@
 import { NAMES } from '../contenders/names.ts'
-import { SOCKET_INACTIVITY_TIMEOUT } from '../contenders/registry.ts'
+import { SOCKET_INACTIVITY_TIMEOUT } from '../contenders/stacks.ts'
 import { short } from '../report/numbers.ts'
 import { samplesOf } from '../series.ts'
 import { median } from '../statistics.ts'

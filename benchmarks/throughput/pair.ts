@@ -1,18 +1,19 @@
+import { addressOf } from '../contenders/address.ts'
+import { keepOnOwnCore } from '../run/own-core.ts'
+import { startWorker } from '../run/worker.ts'
 import { scriptPath } from '../script-path.ts'
-import { keepOnOwnCore } from '../workers/own-core.ts'
-import { startWorker } from '../workers/start-worker.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { Row } from './rows/row.ts'
 import type { ThroughputTasks } from './worker.ts'
-import type { End } from '../workers/own-core.ts'
-import type { OwnWorker } from '../workers/start-worker.ts'
+import type { End } from '../run/own-core.ts'
+import type { Worker } from '../run/worker.ts'
 
 /**
  * Both ends of a contender in a row, each in a process of its own, connected.
  */
 export interface Pair {
-  dialler: OwnWorker<ThroughputTasks>
-  listener: OwnWorker<ThroughputTasks>
+  dialler: Worker<ThroughputTasks>
+  listener: Worker<ThroughputTasks>
   port: number
   end(): Promise<void>
 }
@@ -30,9 +31,10 @@ export interface PairInit {
 }
 
 export async function startPair (contender: Contender, row: Row, init: PairInit = {}): Promise<Pair> {
-  const start = async (end: End): Promise<OwnWorker<ThroughputTasks>> => startWorker<ThroughputTasks>({
+  const start = async (end: End): Promise<Worker<ThroughputTasks>> => startWorker<ThroughputTasks>({
     script: scriptPath(import.meta.url, 'worker'),
     args: [contender.level, contender.name, row.name],
+    name: `${row.name}, ${contender.name}, ${contender.level} level, ${end}`,
     execArgv: init.execArgv?.(end),
     under: init.under?.(end)
   })
@@ -46,13 +48,9 @@ export async function startPair (contender: Contender, row: Row, init: PairInit 
     const address = await listener.ask('listen')
     await dialler.ask('connect', address)
 
-    return { dialler, listener, port: portOf(address), end }
+    return { dialler, listener, port: addressOf(address).port, end }
   } catch (err) {
     await end()
     throw err
   }
-}
-
-function portOf (address: string): number {
-  return Number(/\/tcp\/(\d+)/.exec(address)?.[1])
 }

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
 import { numberFrom, wholeFrom } from '../../benchmarks/command-line/arguments.ts'
-import { buildPeers } from '../../benchmarks/rivals/native/build.ts'
+import { buildPeers } from '../../benchmarks/contenders/build.ts'
 import { seededRandom, shuffled } from '../../benchmarks/run/random.ts'
 import { packageRoot } from '../../benchmarks/script-path.ts'
 import { allCells, isBaselineOf, isNative } from './cells.ts'
@@ -14,7 +14,7 @@ import { versions } from './versions.ts'
 import type { Cell } from './cells.ts'
 import type { MeasureOptions } from './measure.ts'
 import type { Results } from './results.ts'
-import type { PeerName } from '../../benchmarks/rivals/native/build.ts'
+import type { PeerName } from '../../benchmarks/contenders/build.ts'
 
 /**
  * Dials go-libp2p, rust-libp2p and the official js-libp2p from ours and the

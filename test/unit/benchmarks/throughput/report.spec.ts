@@ -1,20 +1,18 @@
 import { expect } from 'aegir/chai'
 import { renderSvg } from '../../../../benchmarks/report/svg.ts'
 import { throughputChart } from '../../../../benchmarks/throughput/chart.ts'
-import { throughputMarkdown } from '../../../../benchmarks/throughput/markdown.ts'
-import { throughputResults } from '../../../../benchmarks/throughput/results.ts'
+import { throughputPage, throughputResults } from '../../../../benchmarks/throughput/page.ts'
 import { ratioTable } from '../../../../benchmarks/throughput/tables.ts'
-import { throughputText } from '../../../../benchmarks/throughput/text.ts'
 import { throughputReport } from '../fixtures/series-reports.ts'
 
 const report = throughputReport()
 
 describe('benchmarks: throughput report', () => {
   it('sets ratios beside the published ones and marks noise', () => {
-    const text = throughputText(report)
+    const text = throughputPage(report)
 
-    expect(text).to.match(/^official .* 1\.50 +-$/m)
-    expect(text).to.match(/^ours .* ~1\.00 +0\.67$/m)
+    expect(text).to.match(/^\| official .* 1\.50 \| +- \|$/m)
+    expect(text).to.match(/^\| ours .* ~1\.00 \| +0\.67 \|$/m)
     expect(text).to.include('Published for tcp-conn (Go) on its own machine: 1.44 times its raw TCP.')
     expect(text).to.include('strace is not installed')
     expect(text).to.not.match(/NaN|undefined|chunking/)
@@ -53,7 +51,7 @@ describe('benchmarks: throughput report', () => {
   })
 
   it('writes a page with both charts and what was measured', () => {
-    const page = throughputMarkdown(report)
+    const page = throughputPage(report)
 
     expect(page).to.include('(throughput-connection.svg)')
     expect(page).to.include('(throughput-stream.svg)')
@@ -66,9 +64,9 @@ describe('benchmarks: throughput report', () => {
   it('has nothing of a level where nothing was measured', () => {
     const streams = { ...report, samples: report.samples.filter(({ level }) => level === 'stream') }
 
-    expect(throughputText(report)).to.include('connection level ==')
-    expect(throughputText(streams)).to.not.include('connection level ==')
-    expect(throughputText(streams)).to.not.include('== send only')
+    expect(throughputPage(report)).to.include('## Connection level')
+    expect(throughputPage(streams)).to.not.include('## Connection level')
+    expect(throughputPage(streams)).to.not.include('### send only')
     expect(throughputResults(streams).charts).to.have.all.keys('throughput-stream')
   })
 })
