@@ -36,8 +36,9 @@ const HEIGHT = 190
 /**
  * How cost grows: lines over two logarithmic axes, where a straight line is a
  * power and its slope the exponent, with a band from the 10th to the 90th
- * percentile. What is not positive has no place there and is left out, as is a
- * panel where nothing else is.
+ * percentile. A median that is not positive has no place there and is left out, as
+ * is a panel where nothing else is. A band that goes to zero or below goes to the
+ * bottom of its panel.
  */
 export function growthChart ({ title, subtitle, axis, panels: all, columns = 2 }: GrowthChart): TopLevelSpec {
   const panels = all.filter(panel => points(panel).length > 0)
@@ -56,8 +57,9 @@ export function growthChart ({ title, subtitle, axis, panels: all, columns = 2 }
 }
 
 function growthPanel (panel: GrowthPanel, axis: string, grown: number[]): object {
-  const values = points(panel)
-  const vertical = domain(values.flatMap(({ median, p10, p90 }) => [median, p10, p90]))
+  const all = points(panel)
+  const vertical = domain(all.flatMap(({ median, p10, p90 }) => [median, p10, p90]).filter(value => value > 0))
+  const values = all.map(point => ({ ...point, p10: Math.max(point.p10, vertical[0]) }))
 
   return {
     // a title up the side of the axis is hard to read
@@ -144,5 +146,5 @@ function points ({ series }: GrowthPanel): Point[] {
 
       return { colour, x, median, p10, p90 }
     }))
-    .filter(({ x, median, p10 }) => x > 0 && median > 0 && p10 > 0)
+    .filter(({ x, median }) => x > 0 && median > 0)
 }

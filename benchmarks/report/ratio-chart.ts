@@ -13,6 +13,11 @@ export interface RatioChart {
   axis: string
 
   /**
+   * What a ratio above 1 is called.
+   */
+  more: string
+
+  /**
    * In the order in which bars and legend list them.
    */
   series: Array<{ name: string, colour: string }>
@@ -37,7 +42,8 @@ const BAR = 13
 
 /**
  * Groups of bars that start at 1. Twice as much and half as much are equally far
- * from there: ratios belong on a logarithmic axis.
+ * from there: ratios belong on a logarithmic axis. A label says so where a bar is
+ * above 1 and its spread is too, since it may be short beside a large gain.
  */
 export function ratioChart (chart: RatioChart): TopLevelSpec {
   const { title, subtitle, series, groups } = chart
@@ -77,11 +83,11 @@ function alike (groups: Group[]): Group[][] {
   return panels
 }
 
-function ratioPanel ({ axis, series, groups }: RatioChart, panel: Group[], isLast: boolean): object {
+function ratioPanel ({ axis, more, series, groups }: RatioChart, panel: Group[], isLast: boolean): object {
   const all = groups.flatMap(({ bars }) => bars.map(({ ratio }) => ratio))
   const colours = new Map(series.map(({ name, colour }) => [name, colour]))
   const values = panel.flatMap(({ name, bars }) => bars.map(({ series: of, ratio: { median, p10, p90 } }) => ({
-    name, colour: colours.get(of), median, p10, p90, one: 1, barLane: lane(of), spreadLane: lane(of, 'spread'), end: Math.max(median, p90, 1), label: `${median.toFixed(2)}×`
+    name, colour: colours.get(of), median, p10, p90, one: 1, barLane: lane(of), spreadLane: lane(of, 'spread'), end: Math.max(median, p90, 1), label: `${median.toFixed(2)}×${p10 > 1 ? ` ${more}` : ''}`
   })))
   const lanes = panel[0].bars.flatMap(({ series }) => [lane(series), lane(series, 'spread')])
 

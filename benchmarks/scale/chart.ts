@@ -11,7 +11,7 @@ import type { TopLevelSpec } from 'vega-lite'
 export function scaleChart (report: ScaleReport, level: string): TopLevelSpec {
   return growthChart({
     title: level === 'connection' ? 'Idle connections' : 'Idle connections with Noise and yamux',
-    subtitle: ['Medians of both ends together; the band goes from the 10th to the 90th percentile.', 'What is not above zero, as memory may be of few connections, is not drawn.'],
+    subtitle: ['Medians of both ends together; the band goes from the 10th to the 90th percentile.', 'A median that is not above zero, as memory may be of few connections, is not drawn.'],
     axis: 'connections',
     panels: QUANTITIES.map(quantity => ({
       title: quantity.title,

@@ -14,7 +14,7 @@ const PUBLISHED = { name: 'tcp-conn (Go), published', colour: RIVALS['tcp-conn']
 /**
  * What a connection or a stream adds to what it is compared with, a group of
  * bars for each row: connections to raw net, streams to the official transport.
- * What was not measured has no bar.
+ * What was not measured has no bar. The slowest rows of ours come first.
  */
 export function throughputChart (report: ThroughputReport, level: string): TopLevelSpec {
   const base: Of = level === NET.level ? NET : { level, rival: 'official' }
@@ -22,16 +22,17 @@ export function throughputChart (report: ThroughputReport, level: string): TopLe
   const groups = report.rows.map(row => ({
     name: row.title.split(': ')[0],
     bars: [...measured(report, row, level, rivals, base), ...published(row, level)]
-  })).filter(({ bars }) => bars.length > 0)
+  })).filter(({ bars }) => bars.length > 0).toSorted((a, b) => ratioOf(b.bars) - ratioOf(a.bars))
   const drawn = new Set(groups.flatMap(({ bars }) => bars.map(({ series }) => series)))
 
   return ratioChart({
     title: level === NET.level ? 'A connection, against raw net' : 'A stream through Noise and yamux, against the official transport',
     subtitle: [
-      'Medians of ratios by round; the line below a bar goes from their 10th to their 90th percentile.',
+      'Medians of ratios by round, slowest first; the line below a bar goes from their 10th to their 90th percentile.',
       ...(drawn.has(PUBLISHED.name) ? ['tcp-conn\'s ratios are those of its report, to raw TCP in Go on its own machine.'] : [])
     ],
     axis: `time per operation, as a multiple of ${level === NET.level ? 'raw net\'s' : 'that of @libp2p/tcp'} (left is faster)`,
+    more: 'slower',
     series: [...rivals.map(rival => ({ name: NAMES[rival], colour: RIVALS[rival] })), PUBLISHED].filter(({ name }) => drawn.has(name)),
     groups
   })
@@ -47,4 +48,11 @@ function measured (report: ThroughputReport, row: ReportedRow, level: string, ri
 
 function published ({ published: { overhead } }: ReportedRow, level: string): Bars {
   return overhead == null || level !== NET.level ? [] : [{ series: PUBLISHED.name, ratio: { median: overhead, p10: overhead, p90: overhead } }]
+}
+
+/**
+ * Of ours, or of the first one where ours was not measured.
+ */
+function ratioOf (bars: Bars): number {
+  return (bars.find(({ series }) => series === NAMES.ours) ?? bars[0]).ratio.median
 }

@@ -35,7 +35,7 @@ const charts = {
     panels: ['loopback', '80 ms'].map(title => ({
       title,
       rows: [
-        { name: 'official', value: spread(428), label: '428 ms', phases: { connect: 83, security: 345 } },
+        { name: 'official', value: spread(428), label: '428 ms', phases: { connect: 83, security: 365 } },
         { name: 'ours', value: spread(257), label: '257 ms', phases: { connect: 83, security: 174 } }
       ]
     }))
@@ -43,6 +43,7 @@ const charts = {
   ratios: ratioChart({
     title: 'Throughput',
     axis: 'times raw net',
+    more: 'slower',
     series: [{ name: 'official', colour: RIVALS.official }, { name: 'ours', colour: RIVALS.ours }],
     groups: ['small', 'large'].map(name => ({ name, bars: [{ series: 'official', ratio: spread(0.25) }, { series: 'ours', ratio: spread(1.5) }] }))
   }),
@@ -52,7 +53,7 @@ const charts = {
     panels: [{
       title: 'memory',
       axis: 'bytes per connection',
-      series: [{ name: 'ours', colour: RIVALS.ours, points: [{ x: 10, y: spread(5) }, { x: 100, y: 6 }, { x: 1_000, y: 0 }] }]
+      series: [{ name: 'ours', colour: RIVALS.ours, points: [{ x: 10, y: spread(5) }, { x: 100, y: 6 }, { x: 1_000, y: 0 }, { x: 10_000, y: { median: 7, p10: -2, p90: 8 } }] }]
     }]
   }),
   sequence: sequenceChart({
@@ -118,8 +119,20 @@ describe('benchmarks: charts', () => {
     expect(names).to.include.members(['connect', 'loopback', '80 ms', 'medians'])
   })
 
+  it('ends a stacked bar at the number behind it', () => {
+    const [, ...panels] = (charts['stacked bars'] as any).vconcat
+
+    for (const { layer: [bars, , , labels] } of panels) {
+      for (const { name, label } of labels.data.values) {
+        const end = bars.data.values.filter((phase: any) => phase.name === name).reduce((sum: number, { median }: any) => sum + median, 0)
+
+        expect(`${end.toFixed(0)} ms`).to.equal(label)
+      }
+    }
+  })
+
   it('writes ratios behind their bars', async () => {
-    expect(texts(await renderSvg(charts.ratios))).to.include.members(['official', 'ours', 'small', 'large', '0.25×', '1.50×', '1×', 'times raw net'])
+    expect(texts(await renderSvg(charts.ratios))).to.include.members(['official', 'ours', 'small', 'large', '0.25×', '1.50× slower', '1×', 'times raw net'])
   })
 
   it('leaves out what has no place on a logarithmic axis', async () => {
@@ -127,6 +140,7 @@ describe('benchmarks: charts', () => {
 
     expect(names).to.include.members(['connections', 'bytes per connection', '10', '100'])
     expect(names).to.not.include('1,000')
+    expect(names, 'a band that goes below zero').to.include('10,000')
   })
 
   it('does not make much of a few per cent', async () => {

@@ -40,11 +40,12 @@ describe('benchmarks: throughput report', () => {
     const connection = await renderSvg(throughputChart(report, 'connection'))
     const stream = await renderSvg(throughputChart(report, 'stream'))
 
-    for (const text of ['small message', 'send only', 'official', 'ours', 'tcp-conn (Go), published', '1.44×', '0.50×']) {
+    for (const text of ['small message', 'send only', 'official', 'ours', 'tcp-conn (Go), published', '1.44× slower', '0.50×']) {
       expect(connection).to.include(`>${text}<`)
     }
 
-    expect(stream).to.include('>1.20×<')
+    expect(stream).to.include('>1.20× slower<')
+    expect(connection.indexOf('>small message<'), 'the slower row').to.be.below(connection.indexOf('>send only<'))
     expect(stream).to.not.include('>send only<')
     expect(stream).to.not.include('tcp-conn')
     expect(connection + stream).to.not.match(/NaN|undefined|Infinity/)
