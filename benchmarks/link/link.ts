@@ -19,21 +19,6 @@ export interface LinkShape {
    * One-way delay in milliseconds.
    */
   delay: number
-
-  /**
-   * Milliseconds that a packet (proxy: a chunk) may be later than that.
-   */
-  jitter?: number
-
-  /**
-   * The share of packets that is lost, 0 to 1. Not with a proxy.
-   */
-  loss?: number
-
-  /**
-   * Bits per second, each way.
-   */
-  rate?: number
 }
 
 export interface Address {

@@ -2,13 +2,13 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
-import { barChart } from '../../../../benchmarks/report/bar-chart.ts'
+import { connectChart } from '../../../../benchmarks/connect/chart.ts'
 import { compare } from '../../../../benchmarks/report/comparison.ts'
 import { environment, provenance } from '../../../../benchmarks/report/environment.ts'
 import { duration, ms, times } from '../../../../benchmarks/report/numbers.ts'
 import { writeResults } from '../../../../benchmarks/report/results.ts'
 import { markdownTable } from '../../../../benchmarks/report/table.ts'
-import { summarise } from '../../../../benchmarks/statistics.ts'
+import { connectReport } from '../fixtures/connect-report.ts'
 
 describe('benchmarks: numbers', () => {
   it('shows tenths where they matter', () => {
@@ -68,7 +68,7 @@ describe('benchmarks: results', () => {
   })
 
   it('writes samples, a page and charts', async () => {
-    const chart = barChart({ title: 'One', axis: 'ms', panels: [{ title: '', rows: [{ name: 'a', value: summarise([1]), label: '1' }] }] })
+    const chart = connectChart(connectReport)
     const files = await writeResults({ name: 'one', json: { samples: [1, 2] }, page: '# One\n\n\n', charts: { one: chart, 'one-more': chart } }, path.join(directory, 'new'))
 
     expect(files.map(file => path.basename(file))).to.deep.equal(['one.json', 'one.md', 'one.svg', 'one-more.svg'])
