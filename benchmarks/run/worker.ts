@@ -1,7 +1,7 @@
 import { execa } from 'execa'
 import { endChild } from './end-child.ts'
 import { unlessStopping, withCleanUp } from './interrupt.ts'
-import type { Reply, Tasks } from './serve.ts'
+import type { Reply, Request, Tasks } from './serve.ts'
 
 export interface WorkerInit {
   script: string
@@ -109,6 +109,11 @@ export async function startWorker<T extends Tasks> (init: WorkerInit): Promise<W
     pending.clear()
   })
 
+  // throws at once where the channel is closed
+  async function send (request: Request): Promise<void> {
+    await subprocess.sendMessage(request as any)
+  }
+
   function take (id: number): PromiseWithResolvers<any> | undefined {
     const waiting = pending.get(id)
     pending.delete(id)
@@ -129,7 +134,7 @@ export async function startWorker<T extends Tasks> (init: WorkerInit): Promise<W
       const id = requests++
       const waiting = Promise.withResolvers<any>()
       pending.set(id, waiting)
-      subprocess.sendMessage({ id, task, parameters: parameters as any }).catch(waiting.reject)
+      send({ id, task, parameters }).catch(waiting.reject)
 
       return waiting.promise
     },
