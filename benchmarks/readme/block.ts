@@ -4,8 +4,8 @@ import { summaryTable } from '../nagle/tables.ts'
 import { provenance } from '../report/environment.ts'
 import { ms, whole } from '../report/numbers.ts'
 import { markdownTable } from '../report/table.ts'
-import { LEGEND as SCALE_LEGEND, levelsOf as scaleLevels, quantityTable } from '../scale/tables.ts'
-import { levelsOf as throughputLevels } from '../throughput/comparisons.ts'
+import { LEGEND as SCALE_LEGEND, quantityTable } from '../scale/tables.ts'
+import { levelsOf } from '../series.ts'
 import { describeRounds } from '../throughput/report.ts'
 import { ratioTable } from '../throughput/tables.ts'
 import { quotedLink, quotedNagleLink } from './quoted.ts'
@@ -84,7 +84,7 @@ function throughputSection (report: ThroughputReport): string[] {
   return [
     '### Throughput',
     `Time per operation over loopback, as a multiple (below 1 is faster): medians of ${describeRounds(report)} with their 10th to 90th percentile. ${NOISE} The rows and the ratios of tcp-conn are those of a published report on that Go package.`,
-    ...throughputLevels(report).flatMap(level => [
+    ...levelsOf(report).flatMap(level => [
       level === 'connection' ? 'A connection alone, against raw `net`, which writes once for each message:' : 'A stream through Noise and yamux, against the official transport:',
       markdownTable(ratioTable(report, level)),
       chart(`throughput-${level}`, `Time per operation as a multiple, ${level} level`)
@@ -97,7 +97,7 @@ function scaleSection (report: ScaleReport): string[] {
   return [
     '### Many connections',
     `What a connection costs both ends together, ${report.rounds === 1 ? 'in one round' : `medians of ${report.rounds} rounds`}. ${SCALE_LEGEND.at(-1)}`,
-    ...scaleLevels(report).flatMap(level => [
+    ...levelsOf(report).flatMap(level => [
       level === 'connection' ? 'Connections alone:' : 'Connections with Noise and yamux:',
       markdownTable(quantityTable(report, level)),
       chart(`scale-${level}`, `Costs over the number of connections, ${level} level`)

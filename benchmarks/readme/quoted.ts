@@ -1,6 +1,7 @@
 import { REFERENCE, summariseLink } from '../connect/summary.ts'
 import { tripsHeldBack } from '../nagle/findings.ts'
-import { comparedAt, levelsOf, timeRatio } from '../throughput/comparisons.ts'
+import { levelsOf } from '../series.ts'
+import { comparedAt, timeRatio } from '../throughput/comparisons.ts'
 import { ratioTitle } from '../throughput/tables.ts'
 import type { Reports } from './reports.ts'
 import type { ConnectReport, LinkRuns, RivalSummary } from '../connect/report.ts'

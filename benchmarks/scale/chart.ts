@@ -2,6 +2,7 @@ import { NAMES } from '../contenders/names.ts'
 import { legend } from '../report/legend.ts'
 import { logDomain, logTicks } from '../report/log-axis.ts'
 import { RIVALS } from '../report/palette.ts'
+import { rivalsAt } from '../series.ts'
 import { QUANTITIES, countsAt, summaryOf } from './quantities.ts'
 import type { Quantity } from './quantities.ts'
 import type { ScaleReport } from './report.ts'
@@ -32,7 +33,7 @@ const LEAST_SPAN = 4
  */
 export function scaleChart (report: ScaleReport, level: string): TopLevelSpec {
   const title = level === 'connection' ? 'Idle connections' : 'Idle connections with Noise and yamux'
-  const rivals = report.rivals.filter(rival => rival.level === level).map(({ name }) => name)
+  const rivals = rivalsAt(report, level)
   const counts = countsAt(report, level)
   const panels = QUANTITIES.map(quantity => ({
     quantity,

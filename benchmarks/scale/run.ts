@@ -75,7 +75,7 @@ export async function runScale ({ command, counts, maxStreamLevel, contenders, r
             const measurements = await measureConnections(contender, count, hold, idle => {
               shown.note(`${doing}, idle for ${duration(idle)} of ${duration(hold)}`)
             })
-            measurements.forEach(({ metric, unit, value }) => { list.add({ row: `${count}`, level, rival: name, metric }, unit, value) })
+            list.addAll({ row: `${count}`, level, rival: name }, measurements)
           }
         }
       }

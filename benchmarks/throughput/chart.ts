@@ -2,7 +2,8 @@ import { NAMES } from '../contenders/names.ts'
 import { legend } from '../report/legend.ts'
 import { logDomain, logTicks } from '../report/log-axis.ts'
 import { RIVALS, TEXT } from '../report/palette.ts'
-import { NET, rivalsAt, timeRatio } from './comparisons.ts'
+import { rivalsAt } from '../series.ts'
+import { NET, timeRatio } from './comparisons.ts'
 import type { Of } from './comparisons.ts'
 import type { ReportedRow, ThroughputReport } from './report.ts'
 import type { TopLevelSpec } from 'vega-lite'
@@ -41,7 +42,7 @@ const BAR = 13
  */
 export function throughputChart (report: ThroughputReport, level: string): TopLevelSpec {
   const base: Of = level === NET.level ? NET : { level, rival: 'official' }
-  const rivals = rivalsAt(report, level).map(({ name }) => name).filter(name => name !== base.rival)
+  const rivals = rivalsAt(report, level).filter(rival => rival !== base.rival)
   const groups = report.rows
     .map(row => ({ name: row.title.split(': ')[0], bars: [...measured(report, row, rivals, base), ...published(row, level)] }))
     .filter(({ bars }) => bars.length > 0)

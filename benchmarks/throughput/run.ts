@@ -28,7 +28,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
       random,
       onStep: message => { shown.step(message) },
       onMeasured ({ name }, measurements) {
-        measurements.forEach(({ metric, unit, value }) => { list.add({ row: field.row.name, level: field.level, rival: name, metric }, unit, value) })
+        list.addAll({ row: field.row.name, level: field.level, rival: name }, measurements)
       }
     })
   }))

@@ -59,7 +59,7 @@ describe('benchmarks: the throughput of a row', function () {
       random: Math.random,
       onStep: () => { steps++ },
       onMeasured ({ name }, measurements) {
-        measurements.forEach(({ metric, unit, value }) => { list.add({ row: row.name, level: LEVEL, rival: name, metric }, unit, value) })
+        list.addAll({ row: row.name, level: LEVEL, rival: name }, measurements)
       }
     })
 

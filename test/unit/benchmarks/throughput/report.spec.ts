@@ -1,7 +1,7 @@
 import { expect } from 'aegir/chai'
 import { renderSvg } from '../../../../benchmarks/report/svg.ts'
 import { throughputChart } from '../../../../benchmarks/throughput/chart.ts'
-import { throughputPage, throughputResults } from '../../../../benchmarks/throughput/page.ts'
+import { throughputResults } from '../../../../benchmarks/throughput/page.ts'
 import { ratioTable } from '../../../../benchmarks/throughput/tables.ts'
 import { throughputReport } from '../fixtures/series-reports.ts'
 
@@ -9,7 +9,7 @@ const report = throughputReport()
 
 describe('benchmarks: throughput report', () => {
   it('sets ratios beside the published ones and marks noise', () => {
-    const text = throughputPage(report)
+    const text = throughputResults(report).page
 
     expect(text).to.match(/^\| official .* 1\.50 \| +- \|$/m)
     expect(text).to.match(/^\| ours .* ~1\.00 \| +0\.67 \|$/m)
@@ -52,7 +52,7 @@ describe('benchmarks: throughput report', () => {
   })
 
   it('writes a page with both charts and what was measured', () => {
-    const page = throughputPage(report)
+    const page = throughputResults(report).page
 
     expect(page).to.include('(throughput-connection.svg)')
     expect(page).to.include('(throughput-stream.svg)')
@@ -65,9 +65,9 @@ describe('benchmarks: throughput report', () => {
   it('has nothing of a level where nothing was measured', () => {
     const streams = { ...report, samples: report.samples.filter(({ level }) => level === 'stream') }
 
-    expect(throughputPage(report)).to.include('## Connection level')
-    expect(throughputPage(streams)).to.not.include('## Connection level')
-    expect(throughputPage(streams)).to.not.include('### send only')
+    expect(throughputResults(report).page).to.include('## Connection level')
+    expect(throughputResults(streams).page).to.not.include('## Connection level')
+    expect(throughputResults(streams).page).to.not.include('### send only')
     expect(throughputResults(streams).charts).to.have.all.keys('throughput-stream')
   })
 })
