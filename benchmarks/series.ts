@@ -1,4 +1,5 @@
 import type { Contender } from './contenders/contender.ts'
+import type { Measurements } from './measure/measurements.ts'
 import type { Environment } from './report/environment.ts'
 
 /**
@@ -40,6 +41,10 @@ export interface SeriesReport extends Environment {
 export class SeriesList {
   readonly series: Series[] = []
 
+  addAll (key: Omit<SeriesKey, 'metric'>, measurements: Measurements): void {
+    measurements.forEach(({ metric, unit, value }) => { this.add({ ...key, metric }, unit, value) })
+  }
+
   add (key: SeriesKey, unit: string, sample: number): void {
     let series = findSeries(this.series, key)
 
@@ -65,4 +70,18 @@ function findSeries (list: readonly Series[], { row, level, rival, metric }: Ser
 
 export function describeRivals (contenders: Contender[]): SeriesReport['rivals'] {
   return contenders.map(({ level, name, title, versions }) => ({ level, name, title, versions: versions() }))
+}
+
+/**
+ * Who was measured at a level, in the order in which tables list them.
+ */
+export function rivalsAt (report: SeriesReport, level: string): string[] {
+  return report.rivals.filter(rival => rival.level === level).map(({ name }) => name)
+}
+
+/**
+ * The levels at which something was measured, in the order in which tables list them.
+ */
+export function levelsOf (report: SeriesReport): string[] {
+  return [...new Set(report.rivals.map(({ level }) => level))].filter(level => report.samples.some(series => series.level === level))
 }

@@ -24,14 +24,14 @@ interface Report {
   failures: Array<{ fullTitle: string, err: { message?: string } }>
 }
 
-console.info('running %d groups of specs against @libp2p/tcp, which takes about ten minutes', SPECS.length)
+console.info('running %d groups of specs against @libp2p/tcp', SPECS.length)
 
 const { stdout } = await execa('mocha', [...SPECS, '--ui', 'bdd', '--timeout', '60000', '--reporter', 'json', '--exit'], {
   cwd: path.resolve(import.meta.dirname, '..'),
   env: {
     TRANSPORT: 'official',
     NODE_ENV: 'test',
-    NODE_OPTIONS: '--experimental-strip-types --experimental-transform-types --no-warnings'
+    NODE_OPTIONS: '--no-warnings'
   },
   preferLocal: true,
   // tests that fail are what this is about

@@ -2,15 +2,15 @@
 import { performance } from 'node:perf_hooks'
 import { Command } from 'commander'
 import { outOption } from '../command-line/options.ts'
+import { namesIn } from '../contenders/registry.ts'
 import { duration } from '../report/numbers.ts'
-import { RESULTS } from '../report/results-directory.ts'
-import { rivals } from '../rivals/registry.ts'
+import { RESULTS } from '../script-path.ts'
 
 const SUITES = ['connect', 'nagle', 'throughput', 'scale']
 
-/** Also the rivals that are timed only where they are named */
+/** Also the contenders that are timed only where they are named */
 const FULL_RUN: Record<string, string[]> = {
-  connect: ['--rivals', rivals.map(({ name }) => name).join()]
+  connect: ['--rivals', namesIn('connect').join()]
 }
 
 export const allCommand = new Command('all')

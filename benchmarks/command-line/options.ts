@@ -1,7 +1,9 @@
 import path from 'node:path'
 import { Option } from 'commander'
-import { RESULTS } from '../report/results-directory.ts'
-import { directory, wholeFrom } from './arguments.ts'
+import { namesIn } from '../contenders/registry.ts'
+import { RESULTS } from '../script-path.ts'
+import { directory, listOf, oneOf, wholeFrom } from './arguments.ts'
+import type { SuiteName } from '../contenders/contender.ts'
 
 /**
  * What git does not keep
@@ -25,4 +27,14 @@ export function seedOption (): Option {
   return new Option('--seed <n>', 'for the order of the runs')
     .argParser(wholeFrom(0))
     .default(Math.floor(Math.random() * 1e6), 'a new one each time')
+}
+
+/**
+ * `rivals`: names of the contenders of a suite.
+ */
+export function rivalsOption (suite: SuiteName, whyNotAll = ''): Option {
+  const named = namesIn(suite, ({ onlyIfNamed }) => onlyIfNamed === true)
+
+  return new Option('--rivals <list>', `only these: ${namesIn(suite).join(', ')} (default: all but ${named.join(' and ')}${whyNotAll})`)
+    .argParser(listOf(oneOf(namesIn(suite))))
 }

@@ -1,4 +1,5 @@
 /* eslint-disable no-console */
+import path from 'node:path'
 import { Command } from 'commander'
 import { numberFrom } from '../command-line/arguments.ts'
 
@@ -6,18 +7,18 @@ const WITHIN = 10
 
 export const compareCommand = new Command('compare')
   .description('every ratio that README quotes, in two runs; fails where they disagree')
-  .argument('<directory>', 'the results of one run')
+  .argument('<directory>', 'the results of one run, or ratios.json where only its ratios are kept')
   .argument('<other>', 'those of another')
   .option('--within <percent>', 'how far apart they may be', numberFrom(0), WITHIN)
   .action(async (directory: string, other: string, { within }: { within: number }) => {
-    const [{ readReports }, { quotedRatios }, { differenceTable, differences, disagreements }, { textTable }] = await Promise.all([
-      import('../readme/read-reports.ts'),
+    const [{ readJson, readReports }, { quotedRatios }, { differenceTable, differences, disagreements }, { markdownTable }] = await Promise.all([
+      import('../readme/reports.ts'),
       import('../readme/quoted.ts'),
       import('./differences.ts'),
       import('../report/table.ts')
     ])
     const [before, after] = await Promise.all([directory, other].map(async results => {
-      const ratios = quotedRatios(await readReports(results))
+      const ratios = await readJson(path.join(results, 'ratios.json')) ?? quotedRatios(await readReports(results))
 
       if (ratios.length === 0) {
         throw new Error(`There are no results in ${results}`)
@@ -29,7 +30,7 @@ export const compareCommand = new Command('compare')
     const apart = disagreements(all, within)
     const missing = apart.filter(({ percent }) => Number.isNaN(percent)).length
 
-    console.log(textTable(differenceTable(all, within)))
+    console.log(markdownTable(differenceTable(all, within)))
     console.log(`\n${all.length - apart.length} of ${all.length} ratios agree within ${within} %${missing === 0 ? '' : `; ${missing} are only in one of the two`}.`)
     process.exitCode = apart.length === 0 ? 0 : 1
   })

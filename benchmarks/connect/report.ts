@@ -1,8 +1,34 @@
-import { environment } from '../report/environment.ts'
-import { summariseLink } from './summary.ts'
-import type { ConnectOptions, LinkRuns } from './run.ts'
-import type { RivalSummary } from './summary.ts'
+import type { FirstByte } from '../contenders/contender.ts'
+import type { Link, LinkKind, LinkParts } from '../link/link.ts'
 import type { Environment } from '../report/environment.ts'
+import type { Summary } from '../statistics.ts'
+
+/**
+ * One dial of one contender
+ */
+export interface Run {
+  rival: string
+
+  /**
+   * Counted from 1; 0 and below are warm-ups.
+   */
+  run: number
+  sample?: FirstByte
+
+  /**
+   * Why there is no sample.
+   */
+  failure?: string
+}
+
+/**
+ * Every dial over one link
+ */
+export interface LinkRuns extends Pick<LinkParts, 'title' | 'hiddenRoundTrips'>, Partial<Pick<Link, 'shape' | 'passedOver'>> {
+  kind: LinkKind | 'network'
+  roundTrip: number
+  runs: Run[]
+}
 
 /**
  * All that is known of a connect benchmark, as its JSON file holds it
@@ -20,20 +46,58 @@ export interface ConnectReport extends Environment {
 }
 
 /**
- * A rival that could not be prepared
+ * A contender that could not be prepared
  */
 export interface Skipped {
   rival: string
   reason: string
 }
 
-export function connectReport (links: LinkRuns[], { command, rivals, seed }: ConnectOptions & { command: string }, skipped: Skipped[]): ConnectReport {
-  return {
-    benchmark: 'connect',
-    ...environment(command),
-    seed,
-    rivals: rivals.map(rival => ({ name: rival.name, title: rival.title, versions: rival.versions() })),
-    skipped,
-    links: links.map(link => ({ ...link, summary: summariseLink(link, rivals) }))
-  }
+/**
+ * What the runs of one rival over one link come to, in milliseconds
+ */
+export interface RivalSummary {
+  rival: string
+  title: string
+  failures: number
+
+  /**
+   * Of no samples where a stack does not tell it from the handshake.
+   */
+  connect: Summary
+
+  /**
+   * Security and muxer, of no samples where a stack does not tell them apart from
+   * the TCP connection.
+   */
+  handshake: Summary
+
+  /**
+   * Opening the stream.
+   */
+  stream: Summary
+
+  /**
+   * The byte there and back.
+   */
+  firstByte: Summary
+  total: Summary
+  close: Summary
+
+  /**
+   * The median total in round trips of the link, with those that it hides. NaN
+   * over a link without delay, where they say nothing.
+   */
+  roundTrips: number
+
+  /**
+   * The median total against that of the reference, both with the round trips
+   * that the link hides. NaN without a reference.
+   */
+  ratio: number
+
+  /**
+   * True where the spreads of the totals overlap: the ratio may be noise.
+   */
+  noisy: boolean
 }

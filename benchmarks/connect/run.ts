@@ -1,40 +1,52 @@
+import { addressOf, atAddress } from '../contenders/address.ts'
 import { openLink } from '../link/open-link.ts'
 import { roundTripTo } from '../link/round-trip.ts'
-import { addressOf } from '../rivals/address.ts'
+import { environment } from '../report/environment.ts'
 import { withCleanUp } from '../run/interrupt.ts'
 import { progress } from '../run/progress.ts'
-import { seededRandom } from '../run/random.ts'
-import { startContenders, startDiallers } from './contenders.ts'
-import { interleave } from './interleave.ts'
-import type { Contender } from './contenders.ts'
-import type { Run } from './interleave.ts'
-import type { Link, LinkKind, LinkParts, LinkShape } from '../link/link.ts'
-import type { Rival } from '../rivals/rival.ts'
+import { seededRandom, shuffled } from '../run/random.ts'
+import { scriptPath } from '../script-path.ts'
+import { summariseLink } from './summary.ts'
+import type { ConnectReport, LinkRuns, Run, Skipped } from './report.ts'
+import type { ConnectTasks } from './worker.ts'
+import type { Contender, FirstByte } from '../contenders/contender.ts'
+import type { Link, LinkEnd, LinkKind, LinkShape } from '../link/link.ts'
+import type { Worker } from '../run/worker.ts'
 
 export interface ConnectOptions {
-  rivals: Rival[]
+  contenders: Contender[]
   runs: number
+
+  /**
+   * Runs before the first that counts: the first dial of a process compiles what
+   * it runs.
+   */
   warmUps: number
   seed: number
 }
 
 /**
- * Every dial over one link
+ * A contender whose processes run
  */
-export interface LinkRuns extends Pick<LinkParts, 'title' | 'hiddenRoundTrips'>, Partial<Pick<Link, 'shape' | 'passedOver'>> {
-  kind: LinkKind | 'network'
-  roundTrip: number
-  runs: Run[]
+export interface Started {
+  name: string
+  dial(): Promise<FirstByte>
 }
 
 /**
- * Times the first byte of a new connection of each rival over one link.
+ * Times the first byte of a new connection of each contender over one link.
  */
 export async function connectOver (shape: LinkShape, kind: LinkKind | undefined, options: ConnectOptions): Promise<LinkRuns> {
   const link = await openLink(shape, kind)
 
   return withCleanUp(async () => link.close(), async () => {
-    const runs = await timed(options, link.kind, async onStart => startContenders(link, options.rivals, onStart))
+    const runs = await timed(options, link.kind, async contender => {
+      const [listener, dialler] = await Promise.all([startPeer(link, 'listener', contender), startPeer(link, 'dialler', contender)])
+      const [listening] = await listener.ask('listen', link.listenHost)
+      const multiaddr = atAddress(listening, await link.dialAddress(addressOf(listening).port))
+
+      return { name: contender.name, dial: async () => dialler.ask('dial', multiaddr) }
+    })
     const { kind, title, hiddenRoundTrips, roundTrip, passedOver } = link
 
     return { kind, title, shape, hiddenRoundTrips, roundTrip, passedOver, runs }
@@ -49,25 +61,72 @@ export async function connectTo (multiaddr: string, options: ConnectOptions): Pr
   const link = await openLink({ delay: 0 })
 
   return withCleanUp(async () => link.close(), async () => {
-    const runs = await timed(options, 'the network', async onStart => startDiallers(link, options.rivals, multiaddr, onStart))
+    const runs = await timed(options, 'the network', async contender => {
+      const dialler = await startPeer(link, 'dialler', contender)
+
+      return { name: contender.name, dial: async () => dialler.ask('dial', multiaddr) }
+    })
 
     return { kind: 'network', title: `the network to ${multiaddr}`, hiddenRoundTrips: 0, roundTrip, runs }
   })
 }
 
-async function timed (options: ConnectOptions, title: string, start: (onStart: (rival: Rival) => void) => Promise<Contender[]>): Promise<Run[]> {
-  const steps = options.rivals.length * (1 + options.warmUps + options.runs)
-  const shown = progress(steps)
+/**
+ * A process that ends with the link.
+ */
+async function startPeer (link: Link, end: LinkEnd, { level, name }: Contender): Promise<Worker<ConnectTasks>> {
+  return link.start<ConnectTasks>(end, { script: scriptPath(import.meta.url, 'worker'), args: [level, name], name: `${name} ${end}` })
+}
+
+async function timed (options: ConnectOptions, title: string, start: (contender: Contender) => Promise<Started>): Promise<Run[]> {
+  const shown = progress(options.contenders.length * (1 + options.warmUps + options.runs))
+  const started: Started[] = []
 
   try {
-    const contenders = await start(rival => { shown.step(`starting ${rival.name} over ${title}`) })
+    for (const contender of options.contenders) {
+      shown.step(`starting ${contender.name} over ${title}`)
+      started.push(await start(contender))
+    }
 
-    return await interleave(contenders, {
+    return await interleave(started, {
       ...options,
       random: seededRandom(options.seed),
-      onRun: ({ rival }) => { shown.step(`dialled ${rival.name} over ${title}`) }
+      onRun: name => { shown.step(`dialled ${name} over ${title}`) }
     })
   } finally {
     shown.stop()
+  }
+}
+
+/**
+ * Times every contender once in each round, in an order that changes from round
+ * to round, so that a slow spell of the machine hits them all.
+ */
+export async function interleave (started: Started[], { runs, warmUps, random, onRun }: Pick<ConnectOptions, 'runs' | 'warmUps'> & { random(): number, onRun?(name: string): void }): Promise<Run[]> {
+  const done: Run[] = []
+
+  for (let run = 1 - warmUps; run <= runs; run++) {
+    for (const { name, dial } of shuffled(started, random)) {
+      try {
+        done.push({ rival: name, run, sample: await dial() })
+      } catch (err: any) {
+        done.push({ rival: name, run, failure: err.message })
+      }
+
+      onRun?.(name)
+    }
+  }
+
+  return done
+}
+
+export function connectReport (links: LinkRuns[], { command, contenders, seed }: { command: string, contenders: Contender[], seed: number }, skipped: Skipped[]): ConnectReport {
+  return {
+    benchmark: 'connect',
+    ...environment(command),
+    seed,
+    rivals: contenders.map(({ name, title, versions }) => ({ name, title, versions: versions() })),
+    skipped,
+    links: links.map(link => ({ ...link, summary: summariseLink(link, contenders) }))
   }
 }

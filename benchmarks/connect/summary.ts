@@ -1,57 +1,7 @@
-import { STEPS } from '../rivals/rival.ts'
+import { STEPS } from '../contenders/contender.ts'
 import { overlaps, summarise } from '../statistics.ts'
-import type { LinkRuns } from './run.ts'
-import type { Rival, Sample } from '../rivals/rival.ts'
-import type { Summary } from '../statistics.ts'
-
-/**
- * What the runs of one rival over one link come to, in milliseconds
- */
-export interface RivalSummary {
-  rival: string
-  title: string
-  failures: number
-
-  /**
-   * Of no samples where a stack does not tell it from the handshake.
-   */
-  connect: Summary
-
-  /**
-   * Security and muxer, of no samples where a stack does not tell them apart from
-   * the TCP connection.
-   */
-  handshake: Summary
-
-  /**
-   * Opening the stream.
-   */
-  stream: Summary
-
-  /**
-   * The byte there and back.
-   */
-  firstByte: Summary
-  total: Summary
-  close: Summary
-
-  /**
-   * The median total in round trips of the link, with those that it hides. NaN
-   * over a link without delay, where they say nothing.
-   */
-  roundTrips: number
-
-  /**
-   * The median total against that of the reference, both with the round trips
-   * that the link hides. NaN without a reference.
-   */
-  ratio: number
-
-  /**
-   * True where the spreads of the totals overlap: the ratio may be noise.
-   */
-  noisy: boolean
-}
+import type { LinkRuns, RivalSummary } from './report.ts'
+import type { Contender, FirstByte } from '../contenders/contender.ts'
 
 /**
  * What ratios are against
@@ -63,7 +13,7 @@ export const REFERENCE = 'official'
  */
 const SHORTEST_ROUND_TRIP = 5
 
-export function summariseLink (link: LinkRuns, rivals: Array<Pick<Rival, 'name' | 'title'>>): RivalSummary[] {
+export function summariseLink (link: LinkRuns, rivals: Array<Pick<Contender, 'name' | 'title'>>): RivalSummary[] {
   const reference = samplesOf(link, REFERENCE).map(({ total }) => total)
   const referenceTotal = summarise(reference)
   const hidden = link.roundTrip * link.hiddenRoundTrips
@@ -93,14 +43,14 @@ export function summariseLink (link: LinkRuns, rivals: Array<Pick<Rival, 'name' 
 /**
  * Undefined where it is not known.
  */
-export function handshakeOf ({ security, muxer }: Sample): number | undefined {
+export function handshakeOf ({ security, muxer }: FirstByte): number | undefined {
   return security == null || muxer == null ? undefined : security + muxer
 }
 
 /**
  * What is left of the total when the steps that are known are taken off.
  */
-export function untoldOf (sample: Sample): number {
+export function untoldOf (sample: FirstByte): number {
   const isWhole = STEPS.every(step => sample[step] != null)
 
   return isWhole ? 0 : sample.total - STEPS.reduce((sum, step) => sum + (sample[step] ?? 0), 0)
@@ -109,7 +59,7 @@ export function untoldOf (sample: Sample): number {
 /**
  * What counts: warm-ups and failures do not.
  */
-export function samplesOf (link: LinkRuns, rival: string): Sample[] {
+export function samplesOf (link: LinkRuns, rival: string): FirstByte[] {
   return link.runs
     .filter(run => run.rival === rival && run.run > 0)
     .flatMap(({ sample }) => sample ?? [])

@@ -1,9 +1,8 @@
 import { ms, times, trips } from '../report/numbers.ts'
 import { REFERENCE, handshakeOf } from './summary.ts'
-import type { LinkRuns } from './run.ts'
-import type { RivalSummary } from './summary.ts'
+import type { LinkRuns, RivalSummary } from './report.ts'
+import type { Contender } from '../contenders/contender.ts'
 import type { Table } from '../report/table.ts'
-import type { Rival } from '../rivals/rival.ts'
 
 /**
  * What the runs come to, in milliseconds, a line per stack.
@@ -89,7 +88,7 @@ export function firstByteTable (summaries: RivalSummary[]): Table {
 /**
  * Every run in the order of their numbers, a column per stack.
  */
-export function runTable (link: LinkRuns, rivals: Array<Pick<Rival, 'name'>>): Table {
+export function runTable (link: LinkRuns, rivals: Array<Pick<Contender, 'name'>>): Table {
   const numbers = [...new Set(link.runs.map(({ run }) => run))].filter(run => run > 0)
 
   return {

@@ -6,5 +6,6 @@ export const NAMES: Record<string, string> = {
   official: 'official',
   transport: 'our transport',
   ours: 'ours',
-  hasty: 'ours, hasty close'
+  hasty: 'ours, hasty close',
+  'tcp-conn': 'tcp-conn (Go), published'
 }

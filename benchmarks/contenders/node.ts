@@ -1,14 +1,45 @@
-import { multiaddr } from '@multiformats/multiaddr'
-import { multiaddrOf } from '../rivals/address.ts'
-import { MessageChannel } from './message-channel.ts'
+import { addressOf, multiaddrOf } from './address.ts'
 import { allCalledBack } from './open-connections.ts'
-import type { Peer } from './contender.ts'
-import type { Connection, Libp2p, NewStreamOptions } from '@libp2p/interface'
-import type { Libp2pOptions } from 'libp2p'
+import type { Channel, OpenOptions, Peer } from './contender.ts'
 
-export type NodeOptions = Pick<Libp2pOptions, 'transports' | 'connectionEncrypters' | 'streamMuxers'>
+/**
+ * What a libp2p of any major version does for us
+ */
+interface Node {
+  peerId: { toString(): string }
+  getMultiaddrs(): Array<{ toString(): string }>
+  handle(protocol: string, handler: (argument: any) => void, options: object): Promise<void>
+  dial(address: any, options: object): Promise<Connection>
+  getConnections(): Connection[]
+  stop(): unknown
+}
 
-const PROTOCOL = '/fast-tcp/benchmark-throughput/1.0.0'
+interface Connection {
+  newStream(protocol: string, options: object): Promise<any>
+  close(options: object): Promise<void>
+  addEventListener(type: 'close', listener: () => void, options: object): void
+}
+
+/**
+ * The modules and options of a libp2p stack
+ */
+export interface Stack {
+  createLibp2p(options: any): Promise<any>
+  multiaddr(address: string): any
+
+  /**
+   * Its transport, encrypter and muxer, as its `createLibp2p` takes them.
+   */
+  options: object
+  toChannel(stream: any): Channel
+
+  /**
+   * Options for `newStream`.
+   */
+  streamOptions?: object
+}
+
+const PROTOCOL = '/fast-tcp/benchmark/1.0.0'
 
 /**
  * Limits would show instead of costs.
@@ -16,17 +47,16 @@ const PROTOCOL = '/fast-tcp/benchmark-throughput/1.0.0'
 const PLENTY = 1_000_000
 
 /**
- * Streams of a whole libp2p node over a transport, an encrypter and a muxer.
+ * Streams of a whole libp2p node.
  */
-export async function nodePeer (options: NodeOptions, streamOptions: NewStreamOptions = {}): Promise<Peer> {
-  const { createLibp2p } = await import('libp2p')
-  const nodes: Libp2p[] = []
-  let diallerStarting: Promise<Libp2p> | undefined
-  const newStreamOptions = { ...streamOptions, maxOutboundStreams: PLENTY }
+export function nodePeer (stack: Stack, { steps = false }: OpenOptions = {}): Peer {
+  const nodes: Node[] = []
+  const marks = { connected: NaN, secured: NaN }
+  let dialler: Promise<Node> | undefined
 
-  async function start (listen: string[]): Promise<Libp2p> {
-    const node = await createLibp2p({
-      ...options,
+  async function start (listen: string[]): Promise<Node> {
+    const node = await stack.createLibp2p({
+      ...stack.options,
       addresses: { listen },
       // it would ping every connection every ten seconds
       connectionMonitor: { enabled: false },
@@ -34,8 +64,23 @@ export async function nodePeer (options: NodeOptions, streamOptions: NewStreamOp
         maxConnections: PLENTY,
         inboundConnectionThreshold: PLENTY,
         maxIncomingPendingConnections: PLENTY,
-        maxDialQueueLength: PLENTY
-      }
+        maxDialQueueLength: PLENTY,
+        // libp2p 1 would dial known peers by itself
+        minConnections: 0
+      },
+      // every stack asks it between the steps of a dial
+      connectionGater: !steps
+        ? {}
+        : {
+            denyOutboundConnection: () => {
+              marks.connected = performance.now()
+              return false
+            },
+            denyOutboundEncryptedConnection: () => {
+              marks.secured = performance.now()
+              return false
+            }
+          }
     })
     nodes.push(node)
 
@@ -48,27 +93,25 @@ export async function nodePeer (options: NodeOptions, streamOptions: NewStreamOp
     async listen (hosts, onChannel) {
       const node = await start(hosts.map(host => multiaddrOf({ host, port: 0 })))
 
-      await node.handle(PROTOCOL, stream => {
-        stream.addEventListener('remoteCloseWrite', () => { stream.close().catch(() => {}) })
-        onChannel?.(new MessageChannel(stream, async () => stream.close()))
+      await node.handle(PROTOCOL, argument => {
+        // libp2p 1 and 2 hand over an object that has the stream
+        onChannel?.(stack.toChannel(argument.stream ?? argument))
       }, { maxInboundStreams: PLENTY })
 
-      // without the peer id: dials of one peer id at the same time would be joined
-      return node.getMultiaddrs().map(address => address.toString().replace(/\/p2p\/.*$/, ''))
+      return node.getMultiaddrs().map(address => multiaddrOf(addressOf(address.toString()), node.peerId.toString()))
     },
 
-    async dial (address) {
-      diallerStarting ??= start([])
-      const node = await diallerStarting
-      const connection = await node.dial(multiaddr(address), { force: true })
+    async dial (address, signal) {
+      dialler ??= start([])
+      const node = await dialler
+      const target = stack.multiaddr(address)
+      const started = performance.now()
+      const connection = await node.dial(target, { force: true, signal })
 
       return {
-        async open () {
-          const stream = await connection.newStream(PROTOCOL, newStreamOptions)
-
-          return new MessageChannel(stream, async () => stream.close())
-        },
-        close: async () => connection.close()
+        steps: { connect: marks.connected - started, security: marks.secured - marks.connected, muxer: performance.now() - marks.secured },
+        open: async signal => stack.toChannel(await connection.newStream(PROTOCOL, { ...stack.streamOptions, maxOutboundStreams: PLENTY, signal })),
+        close: async signal => connection.close({ signal })
       }
     },
 

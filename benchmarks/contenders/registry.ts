@@ -1,100 +1,64 @@
-import { installedVersions, ourVersion } from '../rivals/installed.ts'
-import { packageRoot } from '../script-path.ts'
-import { rawNet } from './net.ts'
-import { nodePeer } from './node.ts'
-import { transportPeer } from './transport.ts'
-import type { Contender, Level, Peer } from './contender.ts'
-import type { NodeOptions } from './node.ts'
-import type { TransportFactory } from './transport.ts'
-import type { TCPOptions } from '../../src/index.ts'
+import { programOf } from './program.ts'
+import { rawNet } from './raw-net.ts'
+import { officialConnection, officialNode, officialTcp, olderNode, ourConnection, ourNode, ourTcp } from './stacks.ts'
+import type { Contender, Level, OpenOptions, Peer, SuiteName } from './contender.ts'
 
 export const LEVELS: Level[] = ['connection', 'stream']
 
-/**
- * The connections of 5 minutes of idleness must not be cut after 2, in ms
- */
-export const SOCKET_INACTIVITY_TIMEOUT = 3_600_000
-
-const TCP_OPTIONS = {
-  inboundSocketInactivityTimeout: SOCKET_INACTIVITY_TIMEOUT,
-  outboundSocketInactivityTimeout: SOCKET_INACTIVITY_TIMEOUT
+const plainSockets = {
+  level: 'connection' as const,
+  versions: () => ({ node: process.versions.node }),
+  open: async (options?: OpenOptions) => rawNet(options)
 }
 
 /**
  * Every contender, in the order in which tables list them
  */
 export const contenders: Contender[] = [
-  rawNet,
+  // what TCP itself costs: no stack that connects before it sends can be faster
+  { ...plainSockets, name: 'floor', title: 'plain net.connect and 1 byte', suites: ['connect'] },
+  { ...plainSockets, name: 'net', title: 'node:net with noDelay, one write a message', suites: ['nagle', 'throughput', 'scale'] },
+  { ...officialConnection, name: 'official', level: 'connection', title: '@libp2p/tcp 11', suites: ['nagle', 'throughput', 'scale'] },
+  { ...ourConnection(), name: 'ours', level: 'connection', title: 'libp2p-fast-tcp', suites: ['nagle', 'throughput', 'scale'] },
   {
-    name: 'official',
-    level: 'connection',
-    title: '@libp2p/tcp 11',
-    versions: () => versions('@libp2p/tcp', '@libp2p/utils'),
-    open: async () => transportPeer(await officialTransport())
-  },
-  {
-    name: 'ours',
-    level: 'connection',
-    title: 'libp2p-fast-tcp',
-    versions: () => ({ ...ourVersion(), ...versions('@libp2p/utils') }),
-    open: async () => transportPeer(await ourTransport())
-  },
-  {
+    ...ourConnection({ closeTimeout: 0 }),
     name: 'hasty',
     level: 'connection',
     title: 'libp2p-fast-tcp, whose close() does not wait for the peer\'s FIN (closeTimeout: 0)',
-    extra: true,
-    versions: () => ({ ...ourVersion(), ...versions('@libp2p/utils') }),
-    open: async () => transportPeer(await ourTransport({ closeTimeout: 0 }))
+    suites: ['throughput', 'scale'],
+    onlyIfNamed: true
   },
-  {
-    name: 'official',
-    level: 'stream',
-    title: 'libp2p 3 with @libp2p/tcp 11',
-    versions: () => stackVersions('@libp2p/tcp'),
-    open: async () => nodePeer(await withTransport(await officialTransport()))
-  },
-  {
-    name: 'transport',
-    level: 'stream',
-    title: 'libp2p 3 with libp2p-fast-tcp, the transport alone',
-    versions: () => ({ ...ourVersion(), ...stackVersions() }),
-    open: async () => nodePeer(await withTransport(await ourTransport()))
-  },
-  {
-    name: 'ours',
-    level: 'stream',
-    title: 'libp2p 3 with libp2p-fast-tcp, encrypter and muxer optimistic',
-    versions: () => ({ ...ourVersion(), ...stackVersions() }),
-    open: async () => {
-      const { optimistic } = await import('../../src/index.ts')
-      const { noise } = await import('@libp2p/noise')
-      const { yamux } = await import('@libp2p/yamux')
 
-      return nodePeer({
-        transports: [await ourTransport()],
-        connectionEncrypters: [optimistic(noise())],
-        streamMuxers: [optimistic(yamux())]
-      }, { negotiateFully: false })
-    }
-  }
+  // the "0.2 s" and the "0.4 s" of js-libp2p issue #3029. Installations of libp2p 1.9 had multistream-select 5.0.3,
+  // which sent a lone proposal together with what followed
+  { ...olderNode('v9', 'connectionEncryption'), name: 'v9', level: 'stream', title: 'libp2p 1.9, @libp2p/tcp 9 (the "0.2 s")', suites: ['connect'] },
+  { ...olderNode('v10', 'connectionEncrypters'), name: 'v10', level: 'stream', title: 'libp2p 2.8, @libp2p/tcp 10 (the "0.4 s")', suites: ['connect'] },
+  { ...officialNode, name: 'official', level: 'stream', title: 'libp2p 3, @libp2p/tcp 11 (official today)', suites: ['connect', 'throughput', 'scale'] },
+  // the cure that pull request #3032 proposed for that issue
+  { ...ourNode('none'), name: 'recipe', level: 'stream', title: 'noDelay and CLOSE_TIMEOUT alone', suites: ['connect'] },
+  { ...ourNode('transport'), name: 'transport', level: 'stream', title: 'libp2p-fast-tcp, its tcp() alone', suites: ['connect', 'throughput', 'scale'] },
+  { ...ourNode('all'), name: 'ours', level: 'stream', title: 'libp2p-fast-tcp, tcp() and optimistic()', suites: ['connect', 'throughput', 'scale'] },
+  { ...programOf('go'), name: 'go', level: 'stream', title: 'go-libp2p 0.51 to itself (waits for identify)', suites: ['connect'] },
+  { ...programOf('rust'), name: 'rust', level: 'stream', title: 'rust-libp2p 0.57 to itself', suites: ['connect'] }
 ]
 
-export const CONTENDER_NAMES = [...new Set(contenders.map(({ name }) => name))]
-
 /**
- * For the help of a command.
+ * For options and their help.
  */
-export const RIVALS_HELP = `only these: ${CONTENDER_NAMES.join(', ')} (default: all but ${contenders.filter(({ extra }) => extra === true).map(({ name }) => name).join(' and ')})`
+export function namesIn (suite: SuiteName, isWanted: (contender: Contender) => boolean = () => true): string[] {
+  return [...new Set(contenders.filter(contender => contender.suites.includes(suite) && isWanted(contender)).map(({ name }) => name))]
+}
 
 /**
- * Those at any of the levels that have any of the names; where none are given, all
- * but the extra ones.
+ * Those of a suite that have any of the names; where none are given, all but those
+ * that want to be named.
  *
  * @throws {Error} if there are none
  */
-export function selectContenders ({ levels = LEVELS, rivals }: { levels?: Level[], rivals?: string[] }): Contender[] {
-  const selected = contenders.filter(({ level, name, extra }) => levels.includes(level) && (rivals?.includes(name) ?? extra !== true))
+export function selectContenders (suite: SuiteName, { levels = LEVELS, rivals }: { levels?: Level[], rivals?: string[] } = {}): Contender[] {
+  const selected = contenders.filter(({ suites, level, name, onlyIfNamed }) => (
+    suites.includes(suite) && levels.includes(level) && (rivals?.includes(name) ?? onlyIfNamed !== true)
+  ))
 
   if (selected.length === 0) {
     throw new Error(`There is no ${rivals?.join(' and no ')} at the ${levels.join(' and ')} level`)
@@ -114,40 +78,26 @@ export function contenderNamed (level: string, name: string): Contender {
 }
 
 /**
+ * @throws {Error} if its dials cannot be told what to do
+ */
+export async function openPeer (level: string, name: string, options?: OpenOptions): Promise<Peer> {
+  const peer = await contenderNamed(level, name).open(options)
+
+  if (!('dial' in peer)) {
+    throw new Error(`${name} is a program of its own`)
+  }
+
+  return peer
+}
+
+/**
  * Opens a contender in a process that holds the code of a whole node, with both
  * transports, whatever it needs itself. A message of hundreds of KiB soon makes V8
  * collect all garbage, which takes longer the more the heap holds: a plain socket
  * takes 1.1 times as long beside modules that it does not use.
  */
-export async function openContender (level: string, name: string): Promise<Peer> {
-  await Promise.all([officialTransport(), ourTransport(), import('libp2p'), import('@libp2p/noise'), import('@libp2p/yamux')])
+export async function openAmongAll (level: string, name: string): Promise<Peer> {
+  await Promise.all([officialTcp(), ourTcp(), import('libp2p'), import('@libp2p/noise'), import('@libp2p/yamux')])
 
-  return contenderNamed(level, name).open()
-}
-
-async function officialTransport (): Promise<TransportFactory> {
-  const { tcp } = await import('@libp2p/tcp')
-
-  return tcp(TCP_OPTIONS)
-}
-
-async function ourTransport (options?: TCPOptions): Promise<TransportFactory> {
-  const { tcp } = await import('../../src/index.ts')
-
-  return tcp({ ...TCP_OPTIONS, ...options })
-}
-
-async function withTransport (transport: TransportFactory): Promise<NodeOptions> {
-  const { noise } = await import('@libp2p/noise')
-  const { yamux } = await import('@libp2p/yamux')
-
-  return { transports: [transport], connectionEncrypters: [noise()], streamMuxers: [yamux()] }
-}
-
-function versions (...packages: string[]): Record<string, string> {
-  return installedVersions(packageRoot(), packages)
-}
-
-function stackVersions (...packages: string[]): Record<string, string> {
-  return versions('libp2p', '@libp2p/noise', '@libp2p/yamux', '@libp2p/multistream-select', '@libp2p/utils', ...packages)
+  return openPeer(level, name)
 }

@@ -1,7 +1,7 @@
 import { defaultLogger } from '@libp2p/logger'
 import { multiaddr } from '@multiformats/multiaddr'
-import { multiaddrOf } from '../rivals/address.ts'
-import { MessageChannel } from './message-channel.ts'
+import { multiaddrOf } from './address.ts'
+import { MessageChannel } from './channels.ts'
 import { OpenConnections, allCalledBack } from './open-connections.ts'
 import type { Channel, Peer } from './contender.ts'
 import type { ComponentLogger, Listener, MultiaddrConnection, Transport } from '@libp2p/interface'
@@ -22,7 +22,7 @@ export function transportPeer (factory: TransportFactory): Peer {
       const upgrader: any = {
         async upgradeInbound (connection: MultiaddrConnection) {
           open.add(connection)
-          onChannel?.(new MessageChannel(connection, async () => {}))
+          onChannel?.(new MessageChannel(connection))
         }
       }
 
@@ -35,22 +35,22 @@ export function transportPeer (factory: TransportFactory): Peer {
       }))
     },
 
-    async dial (address) {
+    async dial (address, signal = new AbortController().signal) {
       const upgrader: any = {
         upgradeOutbound: async (connection: MultiaddrConnection) => connection
       }
-      // one of its own, as libp2p has for every dial: the official transport leaves it on the socket
-      const connection = await transport.dial(multiaddr(address), { upgrader, signal: new AbortController().signal }) as unknown as MultiaddrConnection
+      // every dial of libp2p has a signal of its own: the official transport leaves it on the socket
+      const connection = await transport.dial(multiaddr(address), { upgrader, signal }) as unknown as MultiaddrConnection
       open.add(connection)
       let channel: Channel | undefined
 
       return {
         async open () {
-          channel ??= new MessageChannel(connection, async () => {})
+          channel ??= new MessageChannel(connection)
 
           return channel
         },
-        close: async () => connection.close()
+        close: async signal => connection.close({ signal })
       }
     },
 

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks'
 
 export interface DelayLineOptions {
   /**
-   * Milliseconds that everything is held back.
+   * Milliseconds that everything is held back, one way.
    */
   delay: number
 
@@ -15,12 +15,7 @@ export interface DelayLineOptions {
   jitter?: number
 
   /**
-   * Bits per second, without limit by default.
-   */
-  rate?: number
-
-  /**
-   * A source of numbers from 0 to 1, for jitter and loss that can be repeated.
+   * A source of numbers from 0 to 1, for jitter that can be repeated.
    *
    * @default Math.random
    */
@@ -43,22 +38,18 @@ export class DelayLine<T> {
   private readonly init: DelayLineInit<T>
   private readonly queue: Array<{ due: number, item: T }>
   private timer?: NodeJS.Timeout
-  private lineFree: number
   private lastDue: number
 
   constructor (init: DelayLineInit<T>) {
     this.init = init
     this.queue = []
-    this.lineFree = 0
     this.lastDue = 0
   }
 
-  push (item: T, bytes: number): void {
-    const { delay, jitter = 0, rate, random = Math.random } = this.init
-    const transmission = rate == null ? 0 : bytes * 8_000 / rate
+  push (item: T): void {
+    const { delay, jitter = 0, random = Math.random } = this.init
 
-    this.lineFree = Math.max(this.lineFree, performance.now()) + transmission
-    this.lastDue = Math.max(this.lastDue, this.lineFree + delay + jitter * random())
+    this.lastDue = Math.max(this.lastDue, performance.now() + delay + jitter * random())
     this.queue.push({ due: this.lastDue, item })
     this.wake()
   }

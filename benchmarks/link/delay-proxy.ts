@@ -1,31 +1,12 @@
 import net from 'node:net'
 import { delayedDirection } from './delayed-direction.ts'
-import type { DirectionOptions } from './delayed-direction.ts'
+import type { DelayLineOptions } from './delay-line.ts'
 
-export interface DelayProxyInit extends Omit<DirectionOptions, 'delay'> {
+export interface DelayProxyInit extends DelayLineOptions {
   /**
    * Where connections end up.
    */
   target: { host: string, port: number }
-
-  /**
-   * One-way delay in milliseconds, for each direction.
-   */
-  delay: number
-
-  /**
-   * The address to listen on.
-   *
-   * @default '127.0.0.1'
-   */
-  host?: string
-
-  /**
-   * The port to listen on.
-   *
-   * @default 0
-   */
-  port?: number
 }
 
 export interface DelayProxy {
@@ -73,7 +54,7 @@ export async function delayProxy (init: DelayProxyInit): Promise<DelayProxy> {
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(init.port ?? 0, init.host ?? '127.0.0.1', () => {
+    server.listen(0, '127.0.0.1', () => {
       server.off('error', reject)
       resolve()
     })

@@ -2,15 +2,6 @@ import { DelayLine } from './delay-line.ts'
 import type { DelayLineOptions } from './delay-line.ts'
 import type net from 'node:net'
 
-export interface DirectionOptions extends DelayLineOptions {
-  /**
-   * Bytes in flight before reading from the sender stops.
-   *
-   * @default 16 MiB
-   */
-  window?: number
-}
-
 export type DelayedEvent =
   { type: 'open', open(): void } |
   { type: 'data', chunk: Uint8Array } |
@@ -21,14 +12,16 @@ export interface DelayedDirection {
   push(event: DelayedEvent): void
 }
 
+/**
+ * Bytes in flight before reading from the sender stops
+ */
 const WINDOW = 16 * 1024 * 1024
 
 /**
  * Passes everything that can be seen of `from` (bytes, FIN, RST) on to `to`, in
  * order and late.
  */
-export function delayedDirection (from: net.Socket, to: net.Socket, options: DirectionOptions): DelayedDirection {
-  const window = options.window ?? WINDOW
+export function delayedDirection (from: net.Socket, to: net.Socket, options: DelayLineOptions): DelayedDirection {
   let inFlight = 0
 
   const line = new DelayLine<DelayedEvent>({
@@ -45,11 +38,11 @@ export function delayedDirection (from: net.Socket, to: net.Socket, options: Dir
     const bytes = event.type === 'data' ? event.chunk.byteLength : 0
     inFlight += bytes
 
-    if (inFlight > window) {
+    if (inFlight > WINDOW) {
       from.pause()
     }
 
-    line.push(event, bytes)
+    line.push(event)
   }
 
   function deliver (event: DelayedEvent): void {
@@ -59,7 +52,7 @@ export function delayedDirection (from: net.Socket, to: net.Socket, options: Dir
       to.write(event.chunk)
       inFlight -= event.chunk.byteLength
 
-      if (inFlight <= window) {
+      if (inFlight <= WINDOW) {
         from.resume()
       }
     } else if (event.type === 'fin') {

@@ -1,4 +1,4 @@
-import { tell } from '../workers/serve.ts'
+import { serve } from '../run/serve.ts'
 import { endNames, removeNamespace, removeStale } from './namespaces.ts'
 import { startNetem } from './netem.ts'
 import { startRelay } from './relay.ts'
@@ -11,44 +11,35 @@ import type { Relay } from './relay.ts'
  * ended, and on a signal.
  */
 
-export interface KeeperRequest {
-  kind: 'netem' | 'relay'
-  shape: LinkShape
-}
-
-export type KeeperReply =
-  { type: 'ready', namespaces: { listener: string, dialler: string }, listenHost: string } |
-  { type: 'failed', reason: string }
+export type Made =
+  { status: 'made', namespaces: { listener: string, dialler: string }, listenHost: string } |
+  { status: 'failed', reason: string }
 
 const HOSTS = { listener: '10.203.0.1', dialler: '10.203.0.2' }
 const ADDRESSES = { listener: `${HOSTS.listener}/30`, dialler: `${HOSTS.dialler}/30` }
 
 const names = endNames(process.pid)
-let making: Promise<unknown> | undefined
+let making: Promise<Made> | undefined
 let relay: Relay | undefined
-let made = false
 let removing: Promise<void> | undefined
 
-async function remove (): Promise<void> {
-  await making
-  await relay?.close()
+const tasks = {
+  async make (kind: 'netem' | 'relay', shape: LinkShape): Promise<Made> {
+    making = make(kind, shape)
 
-  if (made) {
-    removeNamespace(names.listener)
-    removeNamespace(names.dialler)
+    return making
   }
-
-  process.exit()
 }
 
-async function make ({ kind, shape }: KeeperRequest): Promise<KeeperReply> {
+export type KeeperTasks = typeof tasks
+
+async function make (kind: 'netem' | 'relay', shape: LinkShape): Promise<Made> {
   if (process.getuid?.() !== 0) {
-    return { type: 'failed', reason: 'needs root' }
+    return { status: 'failed', reason: 'needs root' }
   }
 
   try {
     removeStale()
-    made = true
 
     if (kind === 'netem') {
       startNetem(names, ADDRESSES, shape)
@@ -56,10 +47,22 @@ async function make ({ kind, shape }: KeeperRequest): Promise<KeeperReply> {
       relay = await startRelay(names, ADDRESSES, shape)
     }
 
-    return { type: 'ready', namespaces: names, listenHost: HOSTS.listener }
+    return { status: 'made', namespaces: names, listenHost: HOSTS.listener }
   } catch (err: any) {
-    return { type: 'failed', reason: err.message }
+    return { status: 'failed', reason: err.message }
   }
+}
+
+async function remove (): Promise<void> {
+  await making
+  await relay?.close()
+
+  if (making != null && process.getuid?.() === 0) {
+    removeNamespace(names.listener)
+    removeNamespace(names.dialler)
+  }
+
+  process.exit()
 }
 
 function removeOnce (): void {
@@ -67,15 +70,8 @@ function removeOnce (): void {
 }
 
 // more than one of them may come
-for (const event of ['disconnect', 'SIGINT', 'SIGTERM', 'SIGHUP']) {
-  process.on(event, removeOnce)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, removeOnce)
 }
 
-process.once('message', (request: KeeperRequest) => {
-  making = make(request).then(tell)
-})
-
-// it may have closed while we were loading
-if (!process.connected) {
-  process.exit()
-}
+serve(tasks, removeOnce)

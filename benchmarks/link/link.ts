@@ -1,4 +1,5 @@
-import type { ChildProcess } from 'node:child_process'
+import type { Tasks } from '../run/serve.ts'
+import type { Worker, WorkerInit } from '../run/worker.ts'
 
 /**
  * How the delay is made, best first:
@@ -18,21 +19,6 @@ export interface LinkShape {
    * One-way delay in milliseconds.
    */
   delay: number
-
-  /**
-   * Milliseconds that a packet (proxy: a chunk) may be later than that.
-   */
-  jitter?: number
-
-  /**
-   * The share of packets that is lost, 0 to 1. Not with a proxy.
-   */
-  loss?: number
-
-  /**
-   * Bits per second, each way.
-   */
-  rate?: number
 }
 
 export interface Address {
@@ -91,8 +77,7 @@ export interface Link extends LinkParts {
   passedOver: Array<{ kind: LinkKind, reason: string }>
 
   /**
-   * Runs a Node script at one end, with an IPC channel. It must exit when the
-   * channel closes, so that it never outlives us; `close` ends it too.
+   * Starts a worker at one end. `close` ends it too.
    */
-  run(end: LinkEnd, script: string, args?: string[]): ChildProcess
+  start<T extends Tasks>(end: LinkEnd, init: Omit<WorkerInit, 'under' | 'group'>): Promise<Worker<T>>
 }

@@ -1,7 +1,6 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
+import { startWorker } from '../run/worker.ts'
 import { scriptPath } from '../script-path.ts'
-import type { KeeperReply, KeeperRequest } from './keeper.ts'
+import type { KeeperTasks } from './keeper.ts'
 import type { LinkParts, LinkShape } from './link.ts'
 
 const TITLES = {
@@ -14,38 +13,21 @@ const TITLES = {
  * with the reason when this machine cannot make it.
  */
 export async function namespaceLink (kind: 'netem' | 'relay', shape: LinkShape): Promise<LinkParts> {
-  // in a process group of its own Ctrl-C does not reach it before us
-  const keeper = fork(scriptPath(import.meta.url, 'keeper'), [], { detached: true, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  const exited = once(keeper, 'exit')
+  const keeper = await startWorker<KeeperTasks>({ script: scriptPath(import.meta.url, 'keeper'), name: 'The keeper of the link', detached: true })
+  const made = await keeper.ask('make', kind, shape)
 
-  async function close (): Promise<void> {
-    if (keeper.connected) {
-      keeper.disconnect()
-    }
-
-    await exited
-  }
-
-  const request: KeeperRequest = { kind, shape }
-  keeper.send(request)
-
-  const reply = await Promise.race([
-    once(keeper, 'message').then(([message]): KeeperReply => message),
-    exited.then((): KeeperReply => ({ type: 'failed', reason: 'its keeper ended' }))
-  ])
-
-  if (reply.type === 'failed') {
-    await close()
-    throw new Error(reply.reason)
+  if (made.status === 'failed') {
+    await keeper.end()
+    throw new Error(made.reason)
   }
 
   return {
     kind,
     title: TITLES[kind],
     hiddenRoundTrips: 0,
-    listenHost: reply.listenHost,
-    dialAddress: async port => ({ host: reply.listenHost, port }),
-    commandAt: (end, command) => ['ip', 'netns', 'exec', reply.namespaces[end], ...command],
-    close
+    listenHost: made.listenHost,
+    dialAddress: async port => ({ host: made.listenHost, port }),
+    commandAt: (end, command) => ['ip', 'netns', 'exec', made.namespaces[end], ...command],
+    close: async () => keeper.end()
   }
 }

@@ -1,13 +1,11 @@
-import { spawn } from 'node:child_process'
+import { endWorkers, startWorker } from '../run/worker.ts'
 import { scriptPath } from '../script-path.ts'
 import { median } from '../statistics.ts'
-import { endChild } from '../workers/end-child.ts'
-import { workerOf } from '../workers/worker.ts'
 import { namespaceLink } from './namespace-link.ts'
 import { loopbackLink, proxyLink } from './proxy-link.ts'
 import type { Link, LinkKind, LinkParts, LinkShape } from './link.ts'
 import type { ProbeTasks } from './probe.ts'
-import type { ChildProcess } from 'node:child_process'
+import type { WorkerGroup } from '../run/worker.ts'
 
 export const LINK_KINDS: LinkKind[] = ['netem', 'relay', 'proxy', 'loopback']
 
@@ -51,23 +49,16 @@ async function makeLink (kind: LinkKind, shape: LinkShape): Promise<LinkParts> {
 }
 
 async function measured (parts: LinkParts, shape: LinkShape, passedOver: Link['passedOver']): Promise<Link> {
-  const children = new Set<ChildProcess>()
+  const group: WorkerGroup = new Set()
 
   const link: Link = {
     ...parts,
     shape,
     passedOver,
     roundTrip: NaN,
-    run (end, script, args = []) {
-      const [file, ...rest] = parts.commandAt(end, [process.execPath, script, ...args])
-      const child = spawn(file, rest, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
-      children.add(child)
-      child.once('exit', () => children.delete(child))
-
-      return child
-    },
+    start: async (end, init) => startWorker({ ...init, under: parts.commandAt(end, []), group }),
     async close () {
-      await Promise.all([...children].map(async child => endChild(child)))
+      await endWorkers(group)
       await parts.close()
     }
   }
@@ -83,15 +74,16 @@ async function measured (parts: LinkParts, shape: LinkShape, passedOver: Link['p
 }
 
 async function probe (link: Link): Promise<number[]> {
-  const script = scriptPath(import.meta.url, 'probe')
-  const children = [link.run('listener', script), link.run('dialler', script)]
+  const probes = await Promise.all((['listener', 'dialler'] as const).map(async end => (
+    link.start<ProbeTasks>(end, { script: scriptPath(import.meta.url, 'probe'), name: `The ${end}'s probe` })
+  )))
 
   try {
-    const [listener, dialler] = await Promise.all(children.map(async child => workerOf<ProbeTasks>(child, 'A probe')))
+    const [listener, dialler] = probes
     const port = await listener.ask('listen', link.listenHost)
 
     return await dialler.ask('time', link.hiddenRoundTrips > 0 ? 'echo' : 'connect', await link.dialAddress(port), PROBES)
   } finally {
-    await Promise.all(children.map(async child => endChild(child)))
+    await Promise.all(probes.map(async probe => probe.end()))
   }
 }

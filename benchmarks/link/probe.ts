@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { serve } from '../workers/serve.ts'
+import { serve } from '../run/serve.ts'
 import { timeConnect, timeEcho } from './round-trip.ts'
 import type { Address } from './link.ts'
 

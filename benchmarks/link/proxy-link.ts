@@ -7,11 +7,7 @@ const HOST = '127.0.0.1'
 /**
  * A link over loopback with a delaying TCP proxy for each port that is dialled.
  */
-export function proxyLink (shape: LinkShape): LinkParts {
-  if (shape.loss != null) {
-    throw new Error('A TCP proxy cannot lose packets')
-  }
-
+export function proxyLink ({ delay }: LinkShape): LinkParts {
   const proxies = new Map<number, Promise<DelayProxy>>()
 
   return {
@@ -20,7 +16,7 @@ export function proxyLink (shape: LinkShape): LinkParts {
     hiddenRoundTrips: 1,
     listenHost: HOST,
     async dialAddress (port) {
-      const proxy = proxies.get(port) ?? delayProxy({ ...shape, target: { host: HOST, port } })
+      const proxy = proxies.get(port) ?? delayProxy({ delay, target: { host: HOST, port } })
       proxies.set(port, proxy)
 
       return proxy

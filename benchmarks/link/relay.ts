@@ -83,16 +83,14 @@ async function startEnd (device: string): Promise<RelayEnd> {
   return { socket, port, tun }
 }
 
-function relay (from: RelayEnd, to: RelayEnd, shape: LinkShape): void {
+function relay (from: RelayEnd, to: RelayEnd, { delay }: LinkShape): void {
   const line = new DelayLine<Buffer>({
-    ...shape,
+    delay,
     deliver: packet => { to.socket.send(packet, to.port, '127.0.0.1') }
   })
 
   from.socket.on('message', packet => {
-    if (shape.loss == null || Math.random() >= shape.loss) {
-      line.push(packet, packet.byteLength)
-    }
+    line.push(packet)
   })
   to.socket.once('close', () => { line.clear() })
 }

@@ -1,10 +1,9 @@
-import { spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
+import { execa } from 'execa'
 import { pipe } from 'it-pipe'
 import { parsePacket } from './packet.ts'
 import type { Packet } from './packet.ts'
 import type { Link, LinkEnd } from '../link/link.ts'
-import type { ChildProcess } from 'node:child_process'
 
 /**
  * All TCP segments that one end of a link sends or receives
@@ -33,22 +32,25 @@ const TCPDUMP = ['tcpdump', '-tt', '-n', '-S', '-l', '--immediate-mode', '-s', '
  */
 export async function startCapture (link: Link, end: LinkEnd): Promise<Capture> {
   const [file, ...args] = link.commandAt(end, TCPDUMP)
-  const tcpdump = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const tcpdump = execa(file, args, { stdin: 'ignore', buffer: false, reject: false })
   const packets: Packet[] = []
   const events = new EventEmitter()
+  const ended = read()
 
-  await listening(tcpdump)
+  await listening(tcpdump.iterable({ from: 'stderr' }))
 
-  const ended = pipe(tcpdump.stdout, lines, async source => {
-    for await (const line of source) {
-      const packet = parsePacket(line)
+  async function read (): Promise<void> {
+    await pipe(tcpdump, async lines => {
+      for await (const line of lines) {
+        const packet = parsePacket(String(line))
 
-      if (packet != null) {
-        packets.push(packet)
-        events.emit('packet')
+        if (packet != null) {
+          packets.push(packet)
+          events.emit('packet')
+        }
       }
-    }
-  })
+    })
+  }
 
   return {
     packets,
@@ -84,29 +86,24 @@ export async function startCapture (link: Link, end: LinkEnd): Promise<Capture> 
  * tcpdump says that it is listening when it does, and before it fails why. Its
  * stderr is read to the end: a pipe that we close would end it.
  */
-async function listening (tcpdump: ChildProcess): Promise<void> {
+async function listening (stderr: AsyncIterable<unknown>): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  let said = ''
 
-  tcpdump.stderr?.on('data', chunk => {
-    said += String(chunk)
+  async function read (): Promise<void> {
+    const said: unknown[] = []
 
-    if (said.includes('listening on')) {
-      resolve()
+    for await (const line of stderr) {
+      said.push(line)
+
+      if (String(line).includes('listening on')) {
+        resolve()
+      }
     }
-  })
-  tcpdump.once('error', reject)
-  tcpdump.once('close', () => { reject(new Error(`tcpdump: ${said.trim()}`)) })
+
+    throw new Error(`tcpdump: ${said.join('\n')}`)
+  }
+
+  read().catch(reject)
 
   return promise
-}
-
-async function * lines (source: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  let rest = ''
-
-  for await (const chunk of source) {
-    const complete = (rest + Buffer.from(chunk).toString()).split('\n')
-    rest = complete.pop() ?? ''
-    yield * complete
-  }
 }

@@ -1,3 +1,6 @@
+/**
+ * Names of contenders at the connection level
+ */
 export const STACKS = ['net', 'official', 'ours'] as const
 
 export type StackName = typeof STACKS[number]
@@ -19,12 +22,6 @@ export interface NagleCase {
    */
   noDelay: boolean
   pace: Pace
-}
-
-export const STACK_TITLES: Record<StackName, string> = {
-  net: 'raw net',
-  official: '@libp2p/tcp',
-  ours: 'ours'
 }
 
 /**

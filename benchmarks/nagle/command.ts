@@ -28,11 +28,10 @@ export const nagleCommand = new Command('nagle')
   .addOption(outOption())
   .action(async ({ quick, out, ...flags }: NagleFlags, command: Command) => {
     // what draws charts is slow to load
-    const [{ runNagle }, { nagleResults }, { nagleText }, { writeResults }] = await Promise.all([
+    const [{ runNagle }, { nagleResults }, { showResults }] = await Promise.all([
       import('./run.ts'),
-      import('./results.ts'),
-      import('./text.ts'),
-      import('../report/write-results.ts')
+      import('./page.ts'),
+      import('../report/results.ts')
     ])
     const outcome = await runNagle({
       runs: quick === true ? QUICK_RUNS : RUNS,
@@ -45,7 +44,5 @@ export const nagleCommand = new Command('nagle')
       return
     }
 
-    const files = await writeResults(nagleResults(outcome), out)
-
-    console.log(`\n${nagleText(outcome)}\n\nWritten: ${files.join(', ')}`)
+    await showResults(nagleResults(outcome), out)
   })

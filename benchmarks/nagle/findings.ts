@@ -1,7 +1,7 @@
 import { median, summarise } from '../statistics.ts'
 import type { NagleCase } from './cases.ts'
 import type { NagleRun } from './measure.ts'
-import type { NagleLink } from './run.ts'
+import type { NagleLink } from './report.ts'
 import type { Summary } from '../statistics.ts'
 
 /**
@@ -59,6 +59,39 @@ function mostCommon (all: number[][]): [number[], number] {
   const groups = [...Map.groupBy(all, sizes => sizes.join()).values()].toSorted((a, b) => b.length - a.length)
 
   return [groups[0][0], groups[0].length]
+}
+
+/**
+ * How many round trips after the first message the last one arrives with Nagle's
+ * algorithm. Undefined where it held nothing back.
+ */
+export function tripsHeldBack (link: NagleLink, cases: NagleCase[], messages: number): number | undefined {
+  const { sizes, first, last } = findingOf(link, cases, 'ours-nagle')
+
+  return sizes.length === messages ? undefined : (last.median - first.median) / link.roundTrip
+}
+
+/**
+ * What the official transport does where it is asked for Nagle's algorithm, only
+ * if that is what was measured.
+ */
+export function notTheCause (link: NagleLink, cases: NagleCase[]): string[] {
+  const [asked, not] = ['official-nagle', 'official-nodelay'].map(id => findingOf(link, cases, id).sizes.length)
+
+  return asked === not && findingOf(link, cases, 'ours-nagle').sizes.length < asked
+    ? ['@libp2p/tcp sets TCP_NODELAY even where `dialOpts.noDelay` is false, so Nagle\'s algorithm is not what made js-libp2p slower (issue #3029).']
+    : []
+}
+
+function findingOf (link: NagleLink, cases: NagleCase[], id: string): CaseFindings {
+  return findings(link, cases.filter(of => of.id === id))[0]
+}
+
+/**
+ * Bytes per segment: `1 + 9`, `10 × 1`.
+ */
+export function sizesText (sizes: number[]): string {
+  return sizes.length > 2 && sizes.every(size => size === sizes[0]) ? `${sizes.length} × ${sizes[0]}` : sizes.join(' + ')
 }
 
 /**

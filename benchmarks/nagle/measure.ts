@@ -1,13 +1,16 @@
+import { EventEmitter, once } from 'node:events'
+import { addressOf } from '../contenders/address.ts'
 import { shuffled } from '../run/random.ts'
+import { scriptPath } from '../script-path.ts'
 import { startCapture } from './capture.ts'
 import { STACKS } from './cases.ts'
-import { startEnd } from './end-process.ts'
 import { microseconds, toSegments } from './segments.ts'
 import type { Capture } from './capture.ts'
 import type { NagleCase, StackName } from './cases.ts'
-import type { EndProcess } from './end-process.ts'
 import type { Segment } from './segments.ts'
-import type { Address, Link } from '../link/link.ts'
+import type { Arrival, NagleTasks } from './worker.ts'
+import type { Link, LinkEnd } from '../link/link.ts'
+import type { Worker } from '../run/worker.ts'
 
 export interface MeasureOptions {
   cases: NagleCase[]
@@ -50,9 +53,15 @@ export interface NagleRun {
 }
 
 interface StackEnds {
-  listener: EndProcess
-  dialler: EndProcess
-  address: Address
+  listener: Worker<NagleTasks>
+  dialler: Worker<NagleTasks>
+  address: string
+
+  /**
+   * Resolves to the next arrivals, once they are so many bytes together. Rejects
+   * after a timeout in milliseconds.
+   */
+  arrived(bytes: number, timeout: number): Promise<Arrival[]>
 }
 
 /**
@@ -84,38 +93,55 @@ export async function measure (link: Link, options: MeasureOptions): Promise<Nag
  * The first connection of a process compiles what it runs: it counts for nothing.
  */
 async function startStack (link: Link, stack: StackName, { messages }: MeasureOptions): Promise<StackEnds> {
-  const [listener, dialler] = await Promise.all([
-    startEnd(link, 'listener', stack),
-    startEnd(link, 'dialler', stack)
-  ])
+  const arrivals: Arrival[] = []
+  const events = new EventEmitter()
+  const start = async (end: LinkEnd): Promise<Worker<NagleTasks>> => link.start<NagleTasks>(end, {
+    script: scriptPath(import.meta.url, 'worker'),
+    args: [stack],
+    name: `${stack} ${end}`,
+    onTold (arrival) {
+      arrivals.push(arrival)
+      events.emit('arrived')
+    }
+  })
 
+  async function arrived (bytes: number, timeout: number): Promise<Arrival[]> {
+    const signal = AbortSignal.timeout(timeout)
+
+    while (arrivals.reduce((sum, arrival) => sum + arrival.bytes, 0) < bytes) {
+      await once(events, 'arrived', { signal }).catch(err => {
+        throw new Error(`${stack}: ${bytes} bytes did not arrive within ${timeout} ms`, { cause: err })
+      })
+    }
+
+    return arrivals.splice(0)
+  }
+
+  const [listener, dialler] = await Promise.all([start('listener'), start('dialler')])
   const address = await listener.ask('listen', link.listenHost)
 
   await dialler.ask('dial', address, true)
-  await Promise.all([
-    dialler.ask('write', messages, 1),
-    listener.arrival(messages, timeoutOver(link))
-  ])
+  await Promise.all([dialler.ask('write', messages, 1), arrived(messages, timeoutOver(link))])
   await dialler.ask('close')
 
-  return { listener, dialler, address }
+  return { listener, dialler, address, arrived }
 }
 
 async function measureOne (link: Link, ends: StackEnds, of: NagleCase, run: number, captures: Record<'sender' | 'receiver', Capture>, { messages, spacing }: MeasureOptions): Promise<NagleRun> {
-  const { dialler, listener, address } = ends
+  const { dialler, address, arrived } = ends
   const timeout = timeoutOver(link) + messages * spacing
 
   captures.sender.clear()
   captures.receiver.clear()
   await dialler.ask('dial', address, of.noDelay)
 
-  const arriving = listener.arrival(messages, timeout)
-  const [times, arrived] = await Promise.all([
+  const [times, arrivals] = await Promise.all([
     dialler.ask('write', messages, of.pace === 'tick' ? 0 : spacing),
-    arriving
+    arrived(messages, timeout)
   ])
   const [start] = times
-  const port = arrived[0].remotePort
+  // a process has one connection with data at a time
+  const { fromPort: port } = await captures.sender.sees(({ toPort, length }) => toPort === addressOf(address).port && length > 0, timeout)
 
   await Promise.all([
     acknowledged(captures.sender, port, messages, timeout),
@@ -127,7 +153,7 @@ async function measureOne (link: Link, ends: StackEnds, of: NagleCase, run: numb
     case: of.id,
     run,
     writes: times.map(time => microseconds(time - start)),
-    arrivals: arrived.flatMap(({ bytes, time }) => Array.from({ length: bytes }, () => microseconds(time - start))),
+    arrivals: arrivals.flatMap(({ bytes, time }) => Array.from({ length: bytes }, () => microseconds(time - start))),
     segments: toSegments({
       sender: captures.sender.packets,
       receiver: captures.receiver.packets

@@ -1,4 +1,4 @@
-import { whole } from './wording.ts'
+import { whole } from '../report/numbers.ts'
 
 /**
  * Events near each other in time, which a chart names together

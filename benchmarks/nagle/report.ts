@@ -1,10 +1,38 @@
+import { installedVersions, ourVersion } from '../contenders/versions.ts'
 import { environment } from '../report/environment.ts'
-import { installedVersions, ourVersion } from '../rivals/installed.ts'
-import { packageRoot } from '../script-path.ts'
 import { CASES } from './cases.ts'
 import type { NagleCase } from './cases.ts'
-import type { NagleLink, NagleOptions } from './run.ts'
+import type { NagleRun } from './measure.ts'
+import type { Link } from '../link/link.ts'
 import type { Environment } from '../report/environment.ts'
+
+export interface NagleOptions {
+  /**
+   * What to type to do this again.
+   */
+  command: string
+
+  /**
+   * Round trips of the links, in milliseconds.
+   */
+  roundTrips: number[]
+  runs: number
+  messages: number
+
+  /**
+   * Milliseconds between writes.
+   */
+  spacing: number
+
+  /**
+   * For the order of the cases.
+   */
+  seed: number
+}
+
+export interface NagleLink extends Pick<Link, 'kind' | 'title' | 'shape' | 'roundTrip' | 'passedOver'> {
+  runs: NagleRun[]
+}
 
 /**
  * All that is known of a run, as its JSON file holds it
@@ -24,7 +52,7 @@ export function nagleReport (links: NagleLink[], { command, messages, spacing, s
   return {
     benchmark: 'nagle',
     ...environment(command),
-    versions: { ...ourVersion(), ...installedVersions(packageRoot(), ['@libp2p/tcp']) },
+    versions: { ...ourVersion(), ...installedVersions(['@libp2p/tcp']) },
     messages,
     spacing,
     seed,

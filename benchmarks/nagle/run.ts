@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { openLink } from '../link/open-link.ts'
 import { withCleanUp } from '../run/interrupt.ts'
 import { progress } from '../run/progress.ts'
@@ -5,38 +6,8 @@ import { seededRandom } from '../run/random.ts'
 import { CASES } from './cases.ts'
 import { measure } from './measure.ts'
 import { nagleReport } from './report.ts'
-import { missing } from './requirements.ts'
-import type { NagleRun } from './measure.ts'
-import type { NagleReport } from './report.ts'
+import type { NagleLink, NagleOptions, NagleReport } from './report.ts'
 import type { Link } from '../link/link.ts'
-
-export interface NagleOptions {
-  /**
-   * What to type to do this again.
-   */
-  command: string
-
-  /**
-   * Round trips of the links, in milliseconds.
-   */
-  roundTrips: number[]
-  runs: number
-  messages: number
-
-  /**
-   * Milliseconds between writes.
-   */
-  spacing: number
-
-  /**
-   * For the order of the cases.
-   */
-  seed: number
-}
-
-export interface NagleLink extends Pick<Link, 'kind' | 'title' | 'shape' | 'roundTrip' | 'passedOver'> {
-  runs: NagleRun[]
-}
 
 /**
  * Kernel TCP at both ends. What leaves a TUN device is captured when it is sent,
@@ -103,4 +74,19 @@ async function openKernelLink (delay: number): Promise<Link | string> {
 
 function bullets (lines: string[]): string {
   return lines.map(line => `- ${line}`).join('\n')
+}
+
+/**
+ * What this machine lacks to run two kernels' TCP over a link of our own and to
+ * capture it, in words. Empty where nothing is missing.
+ */
+export function missing (): string[] {
+  const runs = (file: string, ...args: string[]): boolean => spawnSync(file, args, { stdio: 'ignore' }).status === 0
+
+  return [
+    ...(process.platform === 'linux' ? [] : ['Linux, for network namespaces']),
+    ...(process.getuid?.() === 0 ? [] : ['root, for network namespaces and captures']),
+    ...(runs('ip', '-V') ? [] : ['ip (apt-get install iproute2)']),
+    ...(runs('tcpdump', '--version') ? [] : ['tcpdump (apt-get install tcpdump)'])
+  ]
 }

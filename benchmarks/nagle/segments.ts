@@ -1,5 +1,6 @@
 import type { Packet } from './packet.ts'
-import type { Side } from '../report/sequence-chart.ts'
+
+export type Side = 'sender' | 'receiver'
 
 /**
  * A TCP segment and when it left and came. Times are in milliseconds.

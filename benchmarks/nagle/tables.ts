@@ -1,10 +1,8 @@
+import { NAMES } from '../contenders/names.ts'
 import { ms, trips } from '../report/numbers.ts'
-import { STACK_TITLES } from './cases.ts'
-import { findings } from './findings.ts'
-import { sizesText } from './wording.ts'
+import { findings, sizesText } from './findings.ts'
 import type { NagleCase } from './cases.ts'
-import type { NagleReport } from './report.ts'
-import type { NagleLink } from './run.ts'
+import type { NagleLink, NagleReport } from './report.ts'
 import type { Table } from '../report/table.ts'
 
 /**
@@ -21,10 +19,13 @@ export function summaryTable (link: NagleLink, { cases, spacing }: Pick<NagleRep
       { title: 'first byte, ms' },
       { title: 'last byte, ms' },
       { title: 'p10-p90' },
-      { title: 'round trips' }
+      { title: 'round trips' },
+      { title: 'round trips after the first' },
+      { title: 'runs so cut' },
+      { title: 'retransmissions' }
     ],
-    rows: findings(link, cases).map(({ case: { stack, noDelay, pace }, sizes, first, last }) => [
-      STACK_TITLES[stack],
+    rows: findings(link, cases).map(({ case: { stack, noDelay, pace }, sizes, first, last, agreeing, runs, retransmissions }) => [
+      NAMES[stack],
       String(noDelay),
       pace === 'tick' ? 'in one tick' : `${spacing} ms apart`,
       String(sizes.length),
@@ -32,7 +33,10 @@ export function summaryTable (link: NagleLink, { cases, spacing }: Pick<NagleRep
       ms(first.median),
       ms(last.median),
       `${ms(last.p10)}-${ms(last.p90)}`,
-      trips(last.median / link.roundTrip)
+      trips(last.median / link.roundTrip),
+      trips((last.median - first.median) / link.roundTrip),
+      `${agreeing} of ${runs}`,
+      String(retransmissions)
     ])
   }
 }
@@ -50,5 +54,5 @@ export function arrivalTable (link: NagleLink, { cases }: Pick<NagleReport, 'cas
 }
 
 function shortTitle ({ stack, noDelay, pace }: NagleCase): string {
-  return `${STACK_TITLES[stack]}, ${pace === 'tick' ? 'one tick' : `noDelay ${noDelay}`}`
+  return `${NAMES[stack]}, ${pace === 'tick' ? 'one tick' : `noDelay ${noDelay}`}`
 }

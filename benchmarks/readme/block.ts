@@ -1,26 +1,19 @@
 import { failuresOf, firstByteTable } from '../connect/tables.ts'
-import { explain } from '../nagle/explain.ts'
-import { markdownTable, provenance } from '../report/markdown.ts'
-import { ms } from '../report/numbers.ts'
-import { LEGEND as SCALE_LEGEND, levelsOf as scaleLevels, quantityTable } from '../scale/tables.ts'
-import { levelsOf as throughputLevels } from '../throughput/comparisons.ts'
+import { notTheCause } from '../nagle/findings.ts'
+import { summaryTable } from '../nagle/tables.ts'
+import { provenance } from '../report/environment.ts'
+import { ms, whole } from '../report/numbers.ts'
+import { markdownTable } from '../report/table.ts'
+import { LEGEND as SCALE_LEGEND, quantityTable } from '../scale/tables.ts'
+import { levelsOf } from '../series.ts'
 import { describeRounds } from '../throughput/report.ts'
 import { ratioTable } from '../throughput/tables.ts'
 import { quotedLink, quotedNagleLink } from './quoted.ts'
+import type { Reports } from './reports.ts'
 import type { ConnectReport } from '../connect/report.ts'
 import type { NagleReport } from '../nagle/report.ts'
 import type { ScaleReport } from '../scale/report.ts'
 import type { ThroughputReport } from '../throughput/report.ts'
-
-/**
- * What is known; a suite that was never run has no section.
- */
-export interface Reports {
-  connect?: ConnectReport
-  nagle?: NagleReport
-  throughput?: ThroughputReport
-  scale?: ScaleReport
-}
 
 /**
  * As seen from README
@@ -76,12 +69,12 @@ function connectSection (report: ConnectReport): string[] {
 
 function nagleSection (report: NagleReport): string[] {
   const link = quotedNagleLink(report)
-  const [effect, ...others] = explain(link, report)
-  const notTheCause = others.filter(sentence => sentence.includes('#3029'))
 
   return [
     '### Nagle\'s algorithm',
-    [`${report.messages} one-byte writes, ${report.spacing} ms apart, over a round trip of ${ms(link.roundTrip)} ms.`, effect, ...notTheCause].join(' '),
+    `${report.messages} one-byte writes on raw connections, over a round trip of ${whole(link.roundTrip)} ms: the segments on the wire, and when their bytes arrive.`,
+    markdownTable(summaryTable(link, report)),
+    ...notTheCause(link, report.cases),
     chart('nagle', 'Segments on the wire with Nagle\'s algorithm and without'),
     source('nagle', report, report.versions)
   ]
@@ -91,7 +84,7 @@ function throughputSection (report: ThroughputReport): string[] {
   return [
     '### Throughput',
     `Time per operation over loopback, as a multiple (below 1 is faster): medians of ${describeRounds(report)} with their 10th to 90th percentile. ${NOISE} The rows and the ratios of tcp-conn are those of a published report on that Go package.`,
-    ...throughputLevels(report).flatMap(level => [
+    ...levelsOf(report).flatMap(level => [
       level === 'connection' ? 'A connection alone, against raw `net`, which writes once for each message:' : 'A stream through Noise and yamux, against the official transport:',
       markdownTable(ratioTable(report, level)),
       chart(`throughput-${level}`, `Time per operation as a multiple, ${level} level`)
@@ -104,7 +97,7 @@ function scaleSection (report: ScaleReport): string[] {
   return [
     '### Many connections',
     `What a connection costs both ends together, ${report.rounds === 1 ? 'in one round' : `medians of ${report.rounds} rounds`}. ${SCALE_LEGEND.at(-1)}`,
-    ...scaleLevels(report).flatMap(level => [
+    ...levelsOf(report).flatMap(level => [
       level === 'connection' ? 'Connections alone:' : 'Connections with Noise and yamux:',
       markdownTable(quantityTable(report, level)),
       chart(`scale-${level}`, `Costs over the number of connections, ${level} level`)

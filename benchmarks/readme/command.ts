@@ -2,20 +2,33 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command, Option } from 'commander'
-import { RESULTS } from '../report/results-directory.ts'
-import { packageRoot } from '../script-path.ts'
+import { RESULTS, packageRoot } from '../script-path.ts'
+import type { Results } from '../report/results.ts'
 
 export const readmeCommand = new Command('readme')
-  .description('writes the figures of README again, from the JSON files of the results')
+  .description('writes the figures of README, the pages and the charts again, from the JSON files of the results')
   .addOption(new Option('--results <directory>', 'where the JSON files are').default(RESULTS, 'benchmarks/results'))
   .addOption(new Option('--file <file>', 'where the block between the markers is replaced').default(path.join(packageRoot(), 'README.md'), 'README.md'))
   .action(async ({ results, file }: { results: string, file: string }) => {
-    const [{ readmeBlock, replaceBlock }, { readReports }] = await Promise.all([
+    const [{ readmeBlock, replaceBlock }, { readReports }, { connectResults }, { nagleResults }, { throughputResults }, { scaleResults }, { writeResults }] = await Promise.all([
       import('./block.ts'),
-      import('./read-reports.ts')
+      import('./reports.ts'),
+      import('../connect/page.ts'),
+      import('../nagle/page.ts'),
+      import('../throughput/page.ts'),
+      import('../scale/page.ts'),
+      import('../report/results.ts')
     ])
-    const block = readmeBlock(await readReports(results))
+    const reports = await readReports(results)
+    const { connect, nagle, throughput, scale } = reports
+    const all: Array<Results | undefined> = [
+      connect && connectResults(connect),
+      nagle && nagleResults(nagle),
+      throughput && throughputResults(throughput),
+      scale && scaleResults(scale)
+    ]
 
-    await writeFile(file, replaceBlock(await readFile(file, 'utf8'), block))
-    console.log(`Written: ${path.relative(process.cwd(), file)}`)
+    await Promise.all(all.map(async suite => suite && writeResults(suite, results)))
+    await writeFile(file, replaceBlock(await readFile(file, 'utf8'), readmeBlock(reports)))
+    console.log(`Written: ${[file, ...all.flatMap(suite => suite == null ? [] : `${suite.name}.md and its charts`)].join(', ')}`)
   })

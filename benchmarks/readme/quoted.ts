@@ -1,13 +1,11 @@
 import { REFERENCE, summariseLink } from '../connect/summary.ts'
-import { tripsHeldBack } from '../nagle/explain.ts'
-import { comparedAt, levelsOf, timeRatio } from '../throughput/comparisons.ts'
+import { tripsHeldBack } from '../nagle/findings.ts'
+import { levelsOf } from '../series.ts'
+import { comparedAt, timeRatio } from '../throughput/comparisons.ts'
 import { ratioTitle } from '../throughput/tables.ts'
-import type { Reports } from './block.ts'
-import type { ConnectReport } from '../connect/report.ts'
-import type { LinkRuns } from '../connect/run.ts'
-import type { RivalSummary } from '../connect/summary.ts'
-import type { NagleReport } from '../nagle/report.ts'
-import type { NagleLink } from '../nagle/run.ts'
+import type { Reports } from './reports.ts'
+import type { ConnectReport, LinkRuns, RivalSummary } from '../connect/report.ts'
+import type { NagleLink, NagleReport } from '../nagle/report.ts'
 import type { ThroughputReport } from '../throughput/report.ts'
 
 /**
@@ -65,7 +63,7 @@ function connectRatios (report: ConnectReport): QuotedRatio[] {
 }
 
 function nagleRatios (report: NagleReport): QuotedRatio[] {
-  return [{ suite: 'nagle', name: 'round trips from the first byte to the last', ratio: tripsHeldBack(quotedNagleLink(report), report) ?? NaN, noisy: false }]
+  return [{ suite: 'nagle', name: 'round trips from the first byte to the last', ratio: tripsHeldBack(quotedNagleLink(report), report.cases, report.messages) ?? NaN, noisy: false }]
 }
 
 function throughputRatios (report: ThroughputReport): QuotedRatio[] {

@@ -46,3 +46,10 @@ export function duration (milliseconds: number): string {
 
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
+
+/**
+ * Milliseconds without their fraction: `1,504`.
+ */
+export function whole (milliseconds: number): string {
+  return Math.round(milliseconds).toLocaleString('en')
+}

@@ -7,32 +7,25 @@ export interface Column {
   align?: 'left' | 'right'
 }
 
-/**
- * What a terminal shows by `textTable` and a page by `markdownTable`
- */
 export interface Table {
   columns: Column[]
   rows: string[][]
 }
 
-const GAP = '  '
-
 /**
- * A table of text: a line of titles, a rule, a line per row.
+ * A table in Markdown, padded so that a terminal shows it well.
  */
-export function textTable ({ columns, rows }: Table): string {
-  const widths = columns.map(({ title }, i) => Math.max(title.length, ...rows.map(row => row[i].length)))
+export function markdownTable ({ columns, rows }: Table): string {
+  const cells = rows.map(row => row.map(cell => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')))
+  const widths = columns.map(({ title }, i) => Math.max(3, title.length, ...cells.map(row => row[i].length)))
 
   function line (cells: string[]): string {
-    return cells
-      .map((cell, i) => columns[i].align === 'left' ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))
-      .join(GAP)
-      .trimEnd()
+    return `| ${cells.map((cell, i) => columns[i].align === 'left' ? cell.padEnd(widths[i]) : cell.padStart(widths[i])).join(' | ')} |`
   }
 
   return [
     line(columns.map(({ title }) => title)),
-    widths.map(width => '-'.repeat(width)).join(GAP),
-    ...rows.map(line)
+    line(columns.map(({ align }, i) => align === 'left' ? `:${'-'.repeat(widths[i] - 1)}` : `${'-'.repeat(widths[i] - 1)}:`)),
+    ...cells.map(line)
   ].join('\n')
 }

@@ -1,9 +1,8 @@
-/* eslint-disable no-console */
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
 import { commandText } from '../command-line/command-text.ts'
-import { outOption, seedOption } from '../command-line/options.ts'
-import { CONTENDER_NAMES, LEVELS, RIVALS_HELP, selectContenders } from '../contenders/registry.ts'
+import { outOption, rivalsOption, seedOption } from '../command-line/options.ts'
+import { LEVELS, selectContenders } from '../contenders/registry.ts'
 import type { Level } from '../contenders/contender.ts'
 
 interface ScaleFlags {
@@ -28,18 +27,17 @@ export const scaleCommand = new Command('scale')
   .option('--quick', 'one round, up to 1,000 connections (100 at the stream level); in under a minute')
   .option('--counts <list>', `how many connections (default: ${FULL.counts.join()}, quick: ${QUICK.counts.join()})`, listOf(wholeFrom(1)))
   .option('--levels <list>', 'only connection, or only stream', listOf(oneOf(LEVELS)))
-  .option('--rivals <list>', RIVALS_HELP, listOf(oneOf(CONTENDER_NAMES)))
+  .addOption(rivalsOption('scale'))
   .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))
   .option('--hold <ms>', 'how long connections lie idle', numberFrom(0), 1_000)
   .addOption(seedOption())
   .addOption(outOption())
   .action(async ({ quick = false, out, ...flags }: ScaleFlags, command: Command) => {
     // what draws charts is slow to load
-    const [{ runScale }, { scaleResults }, { scaleText }, { writeResults }] = await Promise.all([
+    const [{ runScale }, { scaleResults }, { showResults }] = await Promise.all([
       import('./run.ts'),
-      import('./results.ts'),
-      import('./text.ts'),
-      import('../report/write-results.ts')
+      import('./page.ts'),
+      import('../report/results.ts')
     ])
     const { maxStreamLevel, ...defaults } = quick ? QUICK : FULL
     const report = await runScale({
@@ -47,9 +45,7 @@ export const scaleCommand = new Command('scale')
       maxStreamLevel: quick && flags.counts == null ? maxStreamLevel : FULL.maxStreamLevel,
       ...flags,
       command: commandText(command),
-      contenders: selectContenders(flags)
+      contenders: selectContenders('scale', flags)
     })
-    const files = await writeResults(scaleResults(report), out)
-
-    console.log(`\n${scaleText(report)}\n\nWritten: ${files.join(', ')}`)
+    await showResults(scaleResults(report), out)
   })

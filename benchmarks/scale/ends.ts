@@ -1,18 +1,12 @@
 import { performance } from 'node:perf_hooks'
+import { each, endBoth, startEnds } from '../run/ends.ts'
 import { scriptPath } from '../script-path.ts'
-import { keepOnOwnCore } from '../workers/own-core.ts'
-import { startWorker } from '../workers/start-worker.ts'
 import type { ScaleTasks } from './worker.ts'
 import type { Contender } from '../contenders/contender.ts'
-import type { End } from '../workers/own-core.ts'
-import type { OwnWorker } from '../workers/start-worker.ts'
+import type { Ends } from '../run/ends.ts'
+import type { End } from '../run/own-core.ts'
 
-export const ENDS: End[] = ['dialler', 'listener']
-
-/**
- * The processes of both ends of many connections
- */
-export type Ends = Record<End, OwnWorker<ScaleTasks>>
+export type ScaleEnds = Ends<ScaleTasks>
 
 /**
  * What something cost
@@ -35,35 +29,26 @@ const HOSTS = Array.from({ length: 16 }, (_, index) => `127.0.0.${index + 1}`)
  */
 const SETTLE_TIMEOUT = 60_000
 
-export async function withEnds<T> (contender: Contender, use: (ends: Ends, addresses: string[]) => Promise<T>): Promise<T> {
-  const start = async (end: End): Promise<OwnWorker<ScaleTasks>> => startWorker<ScaleTasks>({
+export async function withEnds<T> ({ level, name }: Contender, use: (ends: ScaleEnds, addresses: string[]) => Promise<T>): Promise<T> {
+  const ends = await startEnds<ScaleTasks>(end => ({
     script: scriptPath(import.meta.url, 'worker'),
-    args: [contender.level, contender.name, end],
+    args: [level, name],
+    name: `${name}, ${level} level, ${end}`,
     execArgv: ['--expose-gc']
-  })
-  const [dialler, listener] = await Promise.all([start('dialler'), start('listener')])
-  const ends = { dialler, listener }
+  }))
 
   try {
-    await Promise.all(ENDS.map(async end => keepOnOwnCore(end, ends[end].pid)))
-
-    return await use(ends, await listener.ask('listen', HOSTS))
+    return await use(ends, await ends.listener.ask('listen', HOSTS))
   } finally {
-    await each(ends, async end => end.end())
+    await endBoth(ends)
   }
-}
-
-export async function each<T> (ends: Ends, use: (end: OwnWorker<ScaleTasks>) => Promise<T>): Promise<Record<End, T>> {
-  const [dialler, listener] = await Promise.all([use(ends.dialler), use(ends.listener)])
-
-  return { dialler, listener }
 }
 
 /**
  * Dials until there are so many connections, and waits until both ends have them.
  * The time is that of the dials.
  */
-export async function openAll (ends: Ends, addresses: string[], count: number): Promise<Took> {
+export async function openAll (ends: ScaleEnds, addresses: string[], count: number): Promise<Took> {
   await each(ends, async end => end.ask('costStart'))
   const milliseconds = await ends.dialler.ask('dial', addresses, count)
   await unlessItTakesTooLong(ends, count, each(ends, async end => end.ask('reached', count)))
@@ -76,7 +61,7 @@ export async function openAll (ends: Ends, addresses: string[], count: number): 
  * Closes all connections at the dialler. The time is over when both ends have been
  * told that each of theirs is closed.
  */
-export async function closeAll (ends: Ends): Promise<Took> {
+export async function closeAll (ends: ScaleEnds): Promise<Took> {
   await each(ends, async end => end.ask('watchClosing'))
   // `costStart` would count the event loop's delay, which is that of dialling
   const before = await each(ends, async end => end.ask('cpuTime'))
@@ -93,7 +78,7 @@ export async function closeAll (ends: Ends): Promise<Took> {
 /**
  * @throws {Error} if the ends do not come to have that many connections
  */
-async function unlessItTakesTooLong (ends: Ends, count: number, settled: Promise<unknown>): Promise<void> {
+async function unlessItTakesTooLong (ends: ScaleEnds, count: number, settled: Promise<unknown>): Promise<void> {
   const timeout = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
     each(ends, async end => end.ask('connections')).then(({ dialler, listener }) => {

@@ -1,9 +1,10 @@
+import { ENDS, each } from '../run/ends.ts'
 import { average, median } from '../statistics.ts'
-import { ENDS, closeAll, each, openAll } from './ends.ts'
-import type { Ends, Took } from './ends.ts'
+import { closeAll, openAll } from './ends.ts'
+import type { ScaleEnds, Took } from './ends.ts'
 import type { Level } from '../contenders/contender.ts'
-import type { Measurements } from '../measurements.ts'
-import type { End } from '../workers/own-core.ts'
+import type { Measurements } from '../measure/measurements.ts'
+import type { End } from '../run/own-core.ts'
 
 /**
  * Connections that come and go before anything is measured, so that code is
@@ -26,7 +27,7 @@ const ASKED = 15
 /**
  * What it costs to dial and to close so many connections
  */
-export async function measureCosts (ends: Ends, addresses: string[], level: Level, count: number): Promise<Measurements> {
+export async function measureCosts (ends: ScaleEnds, addresses: string[], level: Level, count: number): Promise<Measurements> {
   await openAll(ends, addresses, WARM_UP[level])
   await closeAll(ends)
 
@@ -68,7 +69,7 @@ interface OpenedAndClosed {
   closed: Took
 }
 
-async function openAndClose (ends: Ends, addresses: string[], count: number): Promise<OpenedAndClosed> {
+async function openAndClose (ends: ScaleEnds, addresses: string[], count: number): Promise<OpenedAndClosed> {
   return { opened: await openAll(ends, addresses, count), closed: await closeAll(ends) }
 }
 

@@ -1,10 +1,11 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
-import { ENDS, closeAll, each, openAll } from './ends.ts'
-import type { Ends } from './ends.ts'
-import type { Measurements } from '../measurements.ts'
-import type { Memory } from '../workers/memory.ts'
-import type { End } from '../workers/own-core.ts'
+import { ENDS, each } from '../run/ends.ts'
+import { closeAll, openAll } from './ends.ts'
+import type { ScaleEnds } from './ends.ts'
+import type { Measurements } from '../measure/measurements.ts'
+import type { Memory } from '../measure/memory.ts'
+import type { End } from '../run/own-core.ts'
 
 /**
  * Connections that come and go before, so that what both ends make once is made
@@ -26,7 +27,7 @@ const IDLE_INTERVAL = 1_000
  * nothing larger has grown yet, and how many of them are gone by then. Every second
  * `onIdle` is told for how many ms they have been idle.
  */
-export async function measureIdle (ends: Ends, addresses: string[], count: number, hold: number, onIdle: (milliseconds: number) => void): Promise<Measurements> {
+export async function measureIdle (ends: ScaleEnds, addresses: string[], count: number, hold: number, onIdle: (milliseconds: number) => void): Promise<Measurements> {
   await openAll(ends, addresses, WARM_UP)
   await closeAll(ends)
   await wait(Math.min(hold, LINGER))
@@ -56,6 +57,6 @@ async function lieIdle (hold: number, onIdle: (milliseconds: number) => void): P
   }
 }
 
-async function inUse (ends: Ends): Promise<Record<End, Memory>> {
+async function inUse (ends: ScaleEnds): Promise<Record<End, Memory>> {
   return each(ends, async end => end.ask('memoryInUse'))
 }

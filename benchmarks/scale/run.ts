@@ -1,14 +1,17 @@
 import { environment } from '../report/environment.ts'
 import { duration } from '../report/numbers.ts'
+import { ownCoreNotes } from '../run/own-core.ts'
 import { progress } from '../run/progress.ts'
 import { seededRandom, shuffled } from '../run/random.ts'
+import { withWorkers } from '../run/worker.ts'
 import { SeriesList, describeRivals } from '../series.ts'
-import { ownCoreNotes } from '../workers/own-core.ts'
-import { withWorkers } from '../workers/start-worker.ts'
 import { whyTooMany } from './descriptors.ts'
-import { measureConnections } from './measure.ts'
+import { withEnds } from './ends.ts'
+import { measureCosts } from './measure-costs.ts'
+import { measureIdle } from './measure-idle.ts'
 import type { ScaleReport } from './report.ts'
 import type { Contender } from '../contenders/contender.ts'
+import type { Measurements } from '../measure/measurements.ts'
 
 export interface ScaleOptions {
   /**
@@ -72,7 +75,7 @@ export async function runScale ({ command, counts, maxStreamLevel, contenders, r
             const measurements = await measureConnections(contender, count, hold, idle => {
               shown.note(`${doing}, idle for ${duration(idle)} of ${duration(hold)}`)
             })
-            measurements.forEach(({ metric, unit, value }) => { list.add({ row: `${count}`, level, rival: name, metric }, unit, value) })
+            list.addAll({ row: `${count}`, level, rival: name }, measurements)
           }
         }
       }
@@ -95,4 +98,16 @@ export async function runScale ({ command, counts, maxStreamLevel, contenders, r
     ],
     samples: list.series
   }
+}
+
+/**
+ * Dials connections and closes them, and dials as many that lie idle for `hold` ms,
+ * in processes of their own. Every second `onIdle` is told for how many ms those have
+ * been idle.
+ */
+export async function measureConnections (contender: Contender, count: number, hold: number, onIdle: (milliseconds: number) => void): Promise<Measurements> {
+  return [
+    ...await withEnds(contender, async (ends, addresses) => measureCosts(ends, addresses, contender.level, count)),
+    ...await withEnds(contender, async (ends, addresses) => measureIdle(ends, addresses, count, hold, onIdle))
+  ]
 }

@@ -1,7 +1,7 @@
 import { NAMES } from '../contenders/names.ts'
-import { SOCKET_INACTIVITY_TIMEOUT } from '../contenders/registry.ts'
+import { SOCKET_INACTIVITY_TIMEOUT } from '../contenders/stacks.ts'
 import { short } from '../report/numbers.ts'
-import { samplesOf } from '../series.ts'
+import { rivalsAt, samplesOf } from '../series.ts'
 import { median } from '../statistics.ts'
 import { QUANTITIES, countsAt, summaryOf } from './quantities.ts'
 import type { ScaleReport } from './report.ts'
@@ -98,17 +98,6 @@ export function growthTable (report: ScaleReport, level: string): Table {
       })
     ])
   }
-}
-
-function rivalsAt (report: ScaleReport, level: string): string[] {
-  return report.rivals.filter(rival => rival.level === level).map(({ name }) => name)
-}
-
-/**
- * The levels that were measured, in the order in which tables list them.
- */
-export function levelsOf (report: ScaleReport): string[] {
-  return [...new Set(report.rivals.map(({ level }) => level))].filter(level => countsAt(report, level).length > 0)
 }
 
 function lines (report: ScaleReport, level: string): Array<{ count: number, rival: string }> {

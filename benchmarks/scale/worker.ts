@@ -1,8 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { openContender } from '../contenders/registry.ts'
-import { costTasks } from '../workers/cost.ts'
-import { memoryTasks } from '../workers/memory.ts'
-import { serve } from '../workers/serve.ts'
+import { withoutPeer } from '../contenders/address.ts'
+import { openAmongAll } from '../contenders/registry.ts'
+import { costTasks } from '../measure/cost.ts'
+import { memoryTasks } from '../measure/memory.ts'
+import { serve } from '../run/serve.ts'
 import { Dialling } from './dialling.ts'
 import type { DialTimes } from './dialling.ts'
 import type { Dialled } from '../contenders/contender.ts'
@@ -16,7 +17,7 @@ const POLL = 2
 const POLL_SHARE = 0.02
 
 const [level, name] = process.argv.slice(2)
-const peer = await openContender(level, name)
+const peer = await openAmongAll(level, name)
 const dialling = new Dialling(peer)
 const connections: Dialled[] = []
 let allClosed: Promise<void> | undefined
@@ -25,7 +26,7 @@ const tasks = {
   ...costTasks(),
   ...memoryTasks(),
 
-  listen: async (hosts: string[]): Promise<string[]> => peer.listen(hosts),
+  listen: async (hosts: string[]): Promise<string[]> => (await peer.listen(hosts)).map(withoutPeer),
 
   dial: async (addresses: string[], count: number): Promise<number> => dialling.dial(addresses, count, connections),
 

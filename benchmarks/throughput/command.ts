@@ -1,9 +1,8 @@
-/* eslint-disable no-console */
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
 import { commandText } from '../command-line/command-text.ts'
-import { outOption, seedOption } from '../command-line/options.ts'
-import { CONTENDER_NAMES, LEVELS, RIVALS_HELP, selectContenders } from '../contenders/registry.ts'
+import { outOption, rivalsOption, seedOption } from '../command-line/options.ts'
+import { LEVELS, selectContenders } from '../contenders/registry.ts'
 import { rowNamed, rows } from './rows/registry.ts'
 import type { Level } from '../contenders/contender.ts'
 
@@ -21,7 +20,6 @@ interface ThroughputFlags {
   counts: boolean
   freshProcesses: boolean
   nodeOptions: string[]
-  cpuProfile?: string
   out: string
 }
 
@@ -33,7 +31,7 @@ export const throughputCommand = new Command('throughput')
   .option('--quick', 'fewer and shorter rounds in the same processes, and nothing is counted; in under two minutes')
   .option('--rows <list>', `only these rows: ${rows.map(({ name }) => name).join(', ')} (default: all but ${rows.filter(({ extra }) => extra === true).map(({ name }) => name).join(' and ')})`, listOf(oneOf(rows.map(({ name }) => name))))
   .option('--levels <list>', 'only connection, or only stream', listOf(oneOf(LEVELS)))
-  .option('--rivals <list>', RIVALS_HELP, listOf(oneOf(CONTENDER_NAMES)))
+  .addOption(rivalsOption('throughput'))
   .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))
   .option('--most-rounds <n>', `how often at most, while a ratio is not precise (default: ${FULL.mostRounds}; with --quick, --rounds or --no-fresh-processes no more than that)`, wholeFrom(1))
   .option('--precision <share>', 'which standard error of a ratio, as a part of it, is precise', numberFrom(0), 0.03)
@@ -41,11 +39,10 @@ export const throughputCommand = new Command('throughput')
   .option('--slices <n>', `in how many parts it does so, between those of the others (default: ${FULL.slices}, quick: ${QUICK.slices})`, wholeFrom(1))
   .option('--no-counts', 'do not count allocations and write calls')
   .option('--no-fresh-processes', 'measure all rounds of a row in the same processes')
-  .option('--node-options <list>', 'with which options the Node of both ends runs while they are measured, such as --node-options=--min-semi-space-size=16', listOf(option => option), [])
-  .option('--cpu-profile <directory>', 'measure nothing, but write a CPU profile of each end of each row and rival there, and say where its time goes')
+  .option('--node-options <list>', 'with which options the Node of both ends runs while they are measured, such as --node-options=--min-semi-space-size=16, or --cpu-prof,--cpu-prof-dir=<directory> for a CPU profile of each', listOf(option => option), [])
   .addOption(seedOption())
   .addOption(outOption())
-  .action(async ({ quick = false, out, cpuProfile, ...flags }: ThroughputFlags, command: Command) => {
+  .action(async ({ quick = false, out, ...flags }: ThroughputFlags, command: Command) => {
     const preset = quick ? QUICK : FULL
     const freshProcesses = flags.freshProcesses && !quick
     const rounds = flags.rounds ?? Math.min(preset.rounds, flags.mostRounds ?? Infinity)
@@ -56,29 +53,19 @@ export const throughputCommand = new Command('throughput')
       freshProcesses,
       mostRounds: freshProcesses ? Math.max(rounds, flags.mostRounds ?? (flags.rounds == null ? FULL.mostRounds : rounds)) : rounds,
       rows: flags.rows?.map(rowNamed) ?? rows.filter(({ extra }) => extra !== true),
-      contenders: selectContenders(flags)
-    }
-
-    if (cpuProfile != null) {
-      const { throughputProfiles } = await import('./profiles.ts')
-      console.log(`\n${await throughputProfiles(chosen, cpuProfile)}`)
-
-      return
+      contenders: selectContenders('throughput', flags)
     }
 
     // what draws charts is slow to load
-    const [{ runThroughput }, { throughputResults }, { throughputText }, { writeResults }] = await Promise.all([
+    const [{ runThroughput }, { throughputResults }, { showResults }] = await Promise.all([
       import('./run.ts'),
-      import('./results.ts'),
-      import('./text.ts'),
-      import('../report/write-results.ts')
+      import('./page.ts'),
+      import('../report/results.ts')
     ])
     const report = await runThroughput({
       ...chosen,
       command: commandText(command),
       counts: flags.counts && !quick
     })
-    const files = await writeResults(throughputResults(report), out)
-
-    console.log(`\n${throughputText(report)}\n\nWritten: ${files.join(', ')}`)
+    await showResults(throughputResults(report), out)
   })

@@ -1,5 +1,5 @@
 import { compare } from '../report/comparison.ts'
-import { samplesOf } from '../series.ts'
+import { rivalsAt, samplesOf } from '../series.ts'
 import type { ReportedRow, ThroughputReport } from './report.ts'
 import type { Comparison } from '../report/comparison.ts'
 
@@ -33,27 +33,13 @@ export function timeRatio (report: ThroughputReport, row: string, of: Of, to: Of
 export function comparedAt (report: ThroughputReport, level: string): Array<{ of: Of, to: Of }> {
   const official: Of = { level, rival: 'official' }
   const base = level === NET.level ? NET : official
-  const others = rivalsAt(report, level).map(({ name }): Of => ({ level, rival: name })).filter(({ rival }) => rival !== base.rival)
+  const others = rivalsAt(report, level).map((rival): Of => ({ level, rival })).filter(({ rival }) => rival !== base.rival)
   const isOfficialThere = base !== official && others.some(({ rival }) => rival === official.rival)
 
   return [
     ...others.map(of => ({ of, to: base })),
     ...(isOfficialThere ? others.filter(({ rival }) => rival !== official.rival).map(of => ({ of, to: official })) : [])
   ]
-}
-
-/**
- * Who was measured at a level, in the order in which tables list them.
- */
-export function rivalsAt (report: ThroughputReport, level: string): Array<{ name: string, title: string }> {
-  return report.rivals.filter(rival => rival.level === level)
-}
-
-/**
- * The levels at which something was measured, in the order in which tables list them.
- */
-export function levelsOf (report: ThroughputReport): string[] {
-  return [...new Set(report.rivals.map(({ level }) => level))].filter(level => rowsAt(report, level).length > 0)
 }
 
 /**

@@ -3,9 +3,9 @@ import { startPair } from './pair.ts'
 import { WriteCalls } from './write-calls.ts'
 import type { Pair } from './pair.ts'
 import type { Contender } from '../contenders/contender.ts'
-import type { Measurements } from '../measurements.ts'
+import type { Measurements } from '../measure/measurements.ts'
+import type { Allocation } from '../measure/memory.ts'
 import type { Row } from './rows/row.ts'
-import type { Allocation } from '../workers/memory.ts'
 
 /**
  * Room for so much garbage that none is collected meanwhile, in MiB

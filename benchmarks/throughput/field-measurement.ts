@@ -1,15 +1,15 @@
-import { averages } from '../measurements.ts'
+import { averages } from '../measure/measurements.ts'
 import { shuffled } from '../run/random.ts'
 import { calibrate, timeGo, timesAsMuch } from './calibrate.ts'
 import { countAllocations, countWriteCalls } from './counting-round.ts'
 import { startPair } from './pair.ts'
 import { percentilesOf, timeSlice } from './timed-slice.ts'
 import type { Field } from './fields.ts'
+import type { ThroughputOptions } from './options.ts'
 import type { Pair } from './pair.ts'
 import type { Work } from './report.ts'
-import type { ThroughputOptions } from './run.ts'
 import type { Contender } from '../contenders/contender.ts'
-import type { Measurements } from '../measurements.ts'
+import type { Measurements } from '../measure/measurements.ts'
 
 export interface FieldMeasurementInit extends Pick<ThroughputOptions, 'rounds' | 'mostRounds' | 'slices' | 'target' | 'warmUp' | 'freshProcesses' | 'nodeOptions' | 'counts'> {
   writeCalls: boolean

@@ -1,5 +1,8 @@
+import { samplesOf } from '../series.ts'
+import { errorOfMedian } from '../statistics.ts'
 import type { Row } from './rows/row.ts'
 import type { Contender, Level } from '../contenders/contender.ts'
+import type { Series } from '../series.ts'
 
 /**
  * A row at one level, and who is measured there
@@ -23,4 +26,16 @@ export function fieldsOf (rows: Row[], contenders: Contender[]): Field[] {
   }
 
   return fields
+}
+
+/**
+ * Whether the median of the ratio of every two rivals of a field has a standard
+ * error of no more than `error`, as a part of it.
+ */
+export function isPrecise ({ row, level, rivals }: Field, series: Series[], error: number): boolean {
+  const times = rivals.map(({ name }) => samplesOf(series, { row: row.name, level, rival: name, metric: 'time' }))
+
+  return times.every((samples, index) => times.slice(index + 1).every(others => (
+    errorOfMedian(samples.map((sample, round) => sample / others[round])) <= error
+  )))
 }

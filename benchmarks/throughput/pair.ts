@@ -1,18 +1,16 @@
+import { addressOf } from '../contenders/address.ts'
+import { endBoth, startEnds } from '../run/ends.ts'
 import { scriptPath } from '../script-path.ts'
-import { keepOnOwnCore } from '../workers/own-core.ts'
-import { startWorker } from '../workers/start-worker.ts'
-import type { Contender } from '../contenders/contender.ts'
 import type { Row } from './rows/row.ts'
 import type { ThroughputTasks } from './worker.ts'
-import type { End } from '../workers/own-core.ts'
-import type { OwnWorker } from '../workers/start-worker.ts'
+import type { Contender } from '../contenders/contender.ts'
+import type { Ends } from '../run/ends.ts'
+import type { End } from '../run/own-core.ts'
 
 /**
- * Both ends of a contender in a row, each in a process of its own, connected.
+ * Both ends of a contender in a row, connected.
  */
-export interface Pair {
-  dialler: OwnWorker<ThroughputTasks>
-  listener: OwnWorker<ThroughputTasks>
+export interface Pair extends Ends<ThroughputTasks> {
   port: number
   end(): Promise<void>
 }
@@ -29,30 +27,22 @@ export interface PairInit {
   under?(end: End): string[]
 }
 
-export async function startPair (contender: Contender, row: Row, init: PairInit = {}): Promise<Pair> {
-  const start = async (end: End): Promise<OwnWorker<ThroughputTasks>> => startWorker<ThroughputTasks>({
+export async function startPair ({ level, name }: Contender, row: Row, init: PairInit = {}): Promise<Pair> {
+  const ends = await startEnds<ThroughputTasks>(end => ({
     script: scriptPath(import.meta.url, 'worker'),
-    args: [contender.level, contender.name, row.name],
+    args: [level, name, row.name],
+    name: `${row.name}, ${name}, ${level} level, ${end}`,
     execArgv: init.execArgv?.(end),
     under: init.under?.(end)
-  })
-  const [dialler, listener] = await Promise.all([start('dialler'), start('listener')])
-  const end = async (): Promise<void> => {
-    await Promise.all([dialler.end(), listener.end()])
-  }
+  }))
 
   try {
-    await Promise.all([keepOnOwnCore('dialler', dialler.pid), keepOnOwnCore('listener', listener.pid)])
-    const address = await listener.ask('listen')
-    await dialler.ask('connect', address)
+    const address = await ends.listener.ask('listen')
+    await ends.dialler.ask('connect', address)
 
-    return { dialler, listener, port: portOf(address), end }
+    return { ...ends, port: addressOf(address).port, end: async () => endBoth(ends) }
   } catch (err) {
-    await end()
+    await endBoth(ends)
     throw err
   }
-}
-
-function portOf (address: string): number {
-  return Number(/\/tcp\/(\d+)/.exec(address)?.[1])
 }

@@ -1,74 +1,16 @@
 import { environment } from '../report/environment.ts'
+import { ownCoreNotes } from '../run/own-core.ts'
 import { progress } from '../run/progress.ts'
 import { seededRandom, shuffled } from '../run/random.ts'
+import { withWorkers } from '../run/worker.ts'
 import { SeriesList, describeRivals } from '../series.ts'
-import { ownCoreNotes } from '../workers/own-core.ts'
-import { withWorkers } from '../workers/start-worker.ts'
 import { FieldMeasurement } from './field-measurement.ts'
-import { fieldsOf } from './fields.ts'
-import { isPrecise } from './precision.ts'
+import { fieldsOf, isPrecise } from './fields.ts'
 import { describeRow } from './report.ts'
 import { whyNoSegments } from './segments.ts'
 import { whyNoTracing } from './write-calls.ts'
+import type { ThroughputOptions } from './options.ts'
 import type { ThroughputReport } from './report.ts'
-import type { Row } from './rows/row.ts'
-import type { Contender } from '../contenders/contender.ts'
-
-export interface ThroughputOptions {
-  /**
-   * What to type to do this again.
-   */
-  command: string
-  rows: Row[]
-  contenders: Contender[]
-
-  rounds: number
-
-  /**
-   * There are more rounds, up to so many, as long as the standard error of a ratio
-   * is above `precision`, as a part of it.
-   */
-  mostRounds: number
-  precision: number
-
-  /**
-   * How long a rival should work in a round, in ms.
-   */
-  target: number
-
-  /**
-   * In how many parts: between them the others work.
-   */
-  slices: number
-
-  /**
-   * How long new processes work before they are measured, in ms: until the code is
-   * compiled and buffers have grown. That of a round trip that mostly waits takes
-   * longer than half a second.
-   */
-  warmUp: number
-
-  /**
-   * For the order within the rounds.
-   */
-  seed: number
-
-  /**
-   * New processes for every round: what the JIT and the addresses happen to be is
-   * noise as well.
-   */
-  freshProcesses: boolean
-
-  /**
-   * Options for the Node of both ends while they are measured.
-   */
-  nodeOptions: string[]
-
-  /**
-   * Also count allocations and write calls.
-   */
-  counts: boolean
-}
 
 export async function runThroughput (options: ThroughputOptions): Promise<ThroughputReport> {
   const { command, seed, rounds, mostRounds, precision, target, slices, freshProcesses, nodeOptions, counts, rows, contenders } = options
@@ -86,7 +28,7 @@ export async function runThroughput (options: ThroughputOptions): Promise<Throug
       random,
       onStep: message => { shown.step(message) },
       onMeasured ({ name }, measurements) {
-        measurements.forEach(({ metric, unit, value }) => { list.add({ row: field.row.name, level: field.level, rival: name, metric }, unit, value) })
+        list.addAll({ row: field.row.name, level: field.level, rival: name }, measurements)
       }
     })
   }))

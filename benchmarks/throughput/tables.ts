@@ -1,8 +1,8 @@
 import { NAMES } from '../contenders/names.ts'
 import { short } from '../report/numbers.ts'
-import { samplesOf } from '../series.ts'
+import { rivalsAt, samplesOf } from '../series.ts'
 import { median, summarise } from '../statistics.ts'
-import { NET, comparedAt, rivalsAt, timeRatio } from './comparisons.ts'
+import { NET, comparedAt, timeRatio } from './comparisons.ts'
 import type { Of } from './comparisons.ts'
 import type { ReportedRow, ThroughputReport } from './report.ts'
 import type { Comparison } from '../report/comparison.ts'
@@ -63,7 +63,7 @@ export function detailTable (report: ThroughputReport, row: ReportedRow, level: 
       { title: 'x net' },
       { title: 'x official' }
     ],
-    rows: rivalsAt(report, level).map(({ name: rival }) => {
+    rows: rivalsAt(report, level).map(rival => {
       const samples = (metric: string): number[] => samplesOf(report.samples, { row: row.name, level, rival, metric })
       const time = summarise(samples('time'))
       const ratio = (to: Of): string => to.level === level && to.rival === rival ? '-' : marked(timeRatio(report, row.name, { level, rival }, to))

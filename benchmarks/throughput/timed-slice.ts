@@ -1,6 +1,6 @@
 import { countMachineSegments, countSegments, segmentsBetween } from './segments.ts'
 import type { Pair } from './pair.ts'
-import type { Measurements } from '../measurements.ts'
+import type { Measurements } from '../measure/measurements.ts'
 import type { Row } from './rows/row.ts'
 
 /**

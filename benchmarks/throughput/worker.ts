@@ -1,8 +1,9 @@
 import { performance } from 'node:perf_hooks'
-import { openContender } from '../contenders/registry.ts'
-import { costTasks } from '../workers/cost.ts'
-import { memoryTasks } from '../workers/memory.ts'
-import { serve } from '../workers/serve.ts'
+import { withoutPeer } from '../contenders/address.ts'
+import { openAmongAll } from '../contenders/registry.ts'
+import { costTasks } from '../measure/cost.ts'
+import { memoryTasks } from '../measure/memory.ts'
+import { serve } from '../run/serve.ts'
 import { LatencyRecorder } from './latency.ts'
 import { rowNamed } from './rows/registry.ts'
 import type { Latency } from './latency.ts'
@@ -16,7 +17,7 @@ const RUN_TIMEOUT = 120_000
 
 const [level, name, rowName] = process.argv.slice(2)
 const row = rowNamed(rowName)
-const peer = await openContender(level, name)
+const peer = await openAmongAll(level, name)
 const recorder = new LatencyRecorder(row.batch?.messages)
 let session: Session | undefined
 
@@ -27,7 +28,7 @@ const tasks = {
   async listen (): Promise<string> {
     const [address] = await peer.listen(['127.0.0.1'], channel => { row.serve(channel) })
 
-    return address
+    return withoutPeer(address)
   },
 
   async connect (address: string): Promise<void> {

@@ -4,7 +4,6 @@ import { rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
-import { pipe } from 'it-pipe'
 
 const CALLS = ['write', 'writev', 'pwrite64', 'sendto', 'sendmsg', 'sendmmsg']
 
@@ -54,11 +53,8 @@ export class WriteCalls {
   async count (from: number[], to: number[]): Promise<number> {
     const counts = await Promise.all(this.#files.map(async (file, index) => from[index] === to[index]
       ? 0
-      : pipe(
-        createReadStream(file, { start: from[index], end: to[index] - 1 }),
-        source => createInterface({ input: source }),
-        countWrites
-      )))
+      : countWrites(createInterface(createReadStream(file, { start: from[index], end: to[index] - 1 })))
+    ))
 
     return counts.reduce((sum, count) => sum + count, 0)
   }

@@ -1,6 +1,6 @@
-import { environment } from '../../benchmarks/report/environment.ts'
-import { markdownTable, provenance } from '../../benchmarks/report/markdown.ts'
+import { environment, provenance } from '../../benchmarks/report/environment.ts'
 import { short } from '../../benchmarks/report/numbers.ts'
+import { markdownTable } from '../../benchmarks/report/table.ts'
 import { installedVersions } from './versions.ts'
 import type { Outcome, Suite, TransportName } from './scenario.ts'
 

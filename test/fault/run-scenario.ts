@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { endChild } from '../../benchmarks/run/end-child.ts'
 import { withCleanUp } from '../../benchmarks/run/interrupt.ts'
-import { endChild } from '../../benchmarks/workers/end-child.ts'
 import type { Message } from './child.ts'
 import type { Outcome, Scenario, Suite, TransportName } from './scenario.ts'
 import type { ChildProcess } from 'node:child_process'

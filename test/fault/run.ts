@@ -1,10 +1,11 @@
 import { access, constants, mkdir, writeFile } from 'node:fs/promises'
 import { Command, Option } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../../benchmarks/command-line/arguments.ts'
+import { seededRandom, shuffled } from '../../benchmarks/run/random.ts'
 import { report } from './report.ts'
 import { isKept, runScenario } from './run-scenario.ts'
 import { suites } from './suites.ts'
-import type { Outcome, TransportName } from './scenario.ts'
+import type { Outcome, Scenario, TransportName } from './scenario.ts'
 
 /*
  * Does to a transport what networks, peers and operating systems do to it, and
@@ -15,6 +16,7 @@ interface Flags {
   suite?: string[]
   scenario?: string[]
   transports: TransportName[]
+  sample?: number
   scale: number
   officialScale?: number
   seed: number
@@ -25,6 +27,7 @@ await new Command('test:fault')
   .option('--suite <names>', 'only these suites', listOf(name => name))
   .option('--scenario <names>', 'only scenarios with one of these in their name', listOf(name => name))
   .addOption(new Option('--transports <names>', 'ours, official').argParser(listOf(oneOf(['ours', 'official'] as const))).default(['ours'], 'ours'))
+  .option('--sample <n>', 'only so many scenarios of each suite, chosen by the seed', wholeFrom(1))
   .option('--scale <factor>', 'this many times as many runs', numberFrom(0), 1)
   .option('--official-scale <factor>', 'the same for @libp2p/tcp, which takes longer where it fails', numberFrom(0))
   .option('--seed <number>', 'makes a run again', wholeFrom(0), Date.now() % 2 ** 32)
@@ -32,10 +35,11 @@ await new Command('test:fault')
   .action(main)
   .parseAsync()
 
-async function main ({ suite: names, scenario: scenarioNames, transports, scale, officialScale, seed, out }: Flags): Promise<void> {
+async function main ({ suite: names, scenario: scenarioNames, transports, sample, scale, officialScale, seed, out }: Flags): Promise<void> {
   const all = await suites()
   const chosen = all.filter(({ name }) => names?.includes(name) ?? true)
   const outcomes: Outcome[] = []
+  const random = seededRandom(seed)
 
   if (out != null) {
     await prepare(out)
@@ -53,7 +57,9 @@ async function main ({ suite: names, scenario: scenarioNames, transports, scale,
       continue
     }
 
-    for (const scenario of suite.scenarios.filter(({ name }) => scenarioNames?.some(part => name.includes(part)) ?? true)) {
+    const named = suite.scenarios.filter(({ name }) => scenarioNames?.some(part => name.includes(part)) ?? true)
+
+    for (const scenario of sample == null ? named : sampleOf(named, sample, random)) {
       for (const transport of transports.filter(name => scenario.transports?.includes(name) ?? true)) {
         const factor = transport === 'official' ? officialScale ?? scale : scale
         const runs = Math.max(1, Math.round(scenario.runs * factor))
@@ -70,7 +76,7 @@ async function main ({ suite: names, scenario: scenarioNames, transports, scale,
   }
 
   if (out != null) {
-    await writeFile(`${out}/RESULTS.md`, report(chosen, outcomes, command({ suite: names, transports, scale, officialScale, seed })))
+    await writeFile(`${out}/RESULTS.md`, report(chosen, outcomes, command({ suite: names, transports, sample, scale, officialScale, seed })))
     await writeFile(`${out}/results.json`, `${JSON.stringify({ seed, scale, officialScale, outcomes }, undefined, 1)}\n`)
   }
 
@@ -79,6 +85,15 @@ async function main ({ suite: names, scenario: scenarioNames, transports, scale,
 
   say(`${sum(ours.map(({ faults }) => faults))} faults injected, ${sum(ours.map(({ kept }) => kept))} of ${sum(ours.map(({ runs }) => runs))} runs kept the promise, ${sum(ours.map(({ unhealthy }) => unhealthy.length))} crashes, hangs and warnings`)
   process.exitCode = broken.length > 0 ? 1 : 0
+}
+
+/**
+ * In the order of the suite. What takes minutes even once has no place in a sample.
+ */
+function sampleOf (scenarios: Scenario[], size: number, random: () => number): Scenario[] {
+  const chosen = shuffled(scenarios.filter(({ takesMinutes }) => takesMinutes !== true), random).slice(0, size)
+
+  return scenarios.filter(scenario => chosen.includes(scenario))
 }
 
 /**
@@ -94,11 +109,12 @@ async function prepare (directory: string): Promise<void> {
   }
 }
 
-function command ({ suite, transports, scale, officialScale, seed }: Flags): string {
+function command ({ suite, transports, sample, scale, officialScale, seed }: Flags): string {
   return [
     'npm run test:fault --',
     ...suite == null ? [] : [`--suite '${suite.join()}'`],
     `--transports ${transports.join()}`,
+    ...sample == null ? [] : [`--sample ${sample}`],
     ...scale === 1 ? [] : [`--scale ${scale}`],
     ...officialScale == null ? [] : [`--official-scale ${officialScale}`],
     `--seed ${seed}`

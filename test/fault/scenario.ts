@@ -34,6 +34,11 @@ export interface Scenario {
   concurrency?: number
 
   /**
+   * Even one run takes minutes: only a full run has it
+   */
+  takesMinutes?: true
+
+  /**
    * Where only one transport can be asked for this
    */
   transports?: TransportName[]

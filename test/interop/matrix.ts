@@ -2,17 +2,19 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
 import { numberFrom, wholeFrom } from '../../benchmarks/command-line/arguments.ts'
-import { buildPeers } from '../../benchmarks/rivals/native/build.ts'
+import { buildPeers } from '../../benchmarks/contenders/build.ts'
+import { seededRandom, shuffled } from '../../benchmarks/run/random.ts'
 import { packageRoot } from '../../benchmarks/script-path.ts'
-import { allCells, isNative } from './cells.ts'
+import { allCells, isBaselineOf, isNative } from './cells.ts'
 import { complaints, faults } from './limits.ts'
 import { measure } from './measure.ts'
 import { report, tables } from './report.ts'
 import { toJson } from './results.ts'
 import { versions } from './versions.ts'
+import type { Cell } from './cells.ts'
 import type { MeasureOptions } from './measure.ts'
 import type { Results } from './results.ts'
-import type { PeerName } from '../../benchmarks/rivals/native/build.ts'
+import type { PeerName } from '../../benchmarks/contenders/build.ts'
 
 /**
  * Dials go-libp2p, rust-libp2p and the official js-libp2p from ours and the
@@ -20,12 +22,16 @@ import type { PeerName } from '../../benchmarks/rivals/native/build.ts'
  * a delayed link to count round trips.
  */
 
-type Options = Pick<MeasureOptions, 'dials' | 'runs' | 'delay' | 'delayed'>
+interface Options extends Pick<MeasureOptions, 'dials' | 'runs' | 'delay' | 'delayed'> {
+  sample: number
+  seed: number
+}
+
 type Binaries = MeasureOptions['binaries']
 
 async function main (options: Options, signal: AbortSignal): Promise<void> {
   const binaries = await build()
-  const cells = allCells().filter(({ dialler, listener }) => [dialler, listener].every(kind => !isNative(kind) || binaries[kind] != null))
+  const cells = sampleOf(allCells(), options).filter(({ dialler, listener }) => [dialler, listener].every(kind => !isNative(kind) || binaries[kind] != null))
   const results = await measure(cells, { ...options, binaries, signal, say })
   const complete = cells.length === allCells().length && results.link != null
   const missed = complaints(results)
@@ -41,6 +47,20 @@ async function main (options: Options, signal: AbortSignal): Promise<void> {
   missed.forEach(say)
   // a median over its limit is told, but may be the machine's doing
   process.exitCode = faults(results).length > 0 ? 1 : 0
+}
+
+/**
+ * A share of the cells, and what each of them is compared with
+ */
+function sampleOf (cells: Cell[], { sample, seed }: Options): Cell[] {
+  if (sample >= 1) {
+    return cells
+  }
+
+  const chosen = shuffled(cells, seededRandom(seed)).slice(0, Math.ceil(cells.length * sample))
+  say(`${chosen.length} of ${cells.length} cells, seed ${seed}`)
+
+  return cells.filter(cell => chosen.some(one => one === cell || isBaselineOf(cell, one)))
 }
 
 /**
@@ -98,6 +118,8 @@ const options = new Command()
   .option('--runs <count>', 'measured dials per cell over the delayed link', wholeFrom(1), 10)
   .option('--delay <ms>', 'one-way delay of that link', numberFrom(0), 40)
   .option('--no-delayed', 'skip that link')
+  .option('--sample <share>', 'of the cells, chosen by the seed; 1 for all', numberFrom(0), 1)
+  .option('--seed <number>', 'makes a choice again', wholeFrom(0), Date.now() % 2 ** 31)
   .parse()
   .opts<Options>()
 

@@ -2,8 +2,8 @@ import { scriptPath } from '../../benchmarks/script-path.ts'
 import { runDialler, startListener } from './peer-process.ts'
 import type { Cell, PeerKind } from './cells.ts'
 import type { ListenerProcess, Outcome } from './peer-process.ts'
+import type { PeerName } from '../../benchmarks/contenders/build.ts'
 import type { Link } from '../../benchmarks/link/link.ts'
-import type { PeerName } from '../../benchmarks/rivals/native/build.ts'
 
 export interface RunOptions {
   /** Dials per cell, one after another */

@@ -14,12 +14,14 @@ import { within } from '../fixtures/waiting.ts'
 import { bareNode, stacks } from './fixtures/stacks.ts'
 import type { StackName } from './fixtures/stacks.ts'
 import type { Stream } from '@libp2p/interface'
-import type { Datastore, Key } from 'interface-datastore'
 import type { Libp2pOptions } from 'libp2p'
 
 const COUNT = '/test/count/1.0.0'
 const OFFICIAL = '@libp2p/tcp 11'
 const DECORATED = 'tcp() with both decorators'
+
+type Datastore = NonNullable<Libp2pOptions['datastore']>
+type Key = Parameters<MemoryDatastore['get']>[0]
 
 class SlowDatastore extends MemoryDatastore {
   readonly #ms: number

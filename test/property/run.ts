@@ -29,7 +29,7 @@ async function main ({ runs, minutes, seed, path: counterexample, only }: Flags)
     cwd: path.resolve(import.meta.dirname, '..', '..'),
     env: {
       NODE_ENV: 'test',
-      NODE_OPTIONS: '--experimental-strip-types --experimental-transform-types --no-warnings',
+      NODE_OPTIONS: '--no-warnings',
       FC_SEED: `${seed}`,
       FC_PATH: counterexample,
       FC_SOCKET_RUNS: `${runs}`,

@@ -1,9 +1,9 @@
-import { once } from 'node:events'
 import { expect } from 'aegir/chai'
 import { openLink } from '../../benchmarks/link/open-link.ts'
 import { scriptPath } from '../../benchmarks/script-path.ts'
-import type { LinkEndReply } from './fixtures/link-end.ts'
+import type { LinkEndTasks } from './fixtures/link-end.ts'
 import type { Link, LinkEnd } from '../../benchmarks/link/link.ts'
+import type { Worker } from '../../benchmarks/run/worker.ts'
 import type { StackName } from '../negotiation/fixtures/stacks.ts'
 
 /** In ms, each way */
@@ -41,31 +41,25 @@ describe('js-libp2p #3029 over kernel TCP between network namespaces', () => {
       return this.skip()
     }
 
-    const reply = await run('listener', 'listen', link.listenHost)
-    addr = 'addr' in reply ? reply.addr : ''
+    addr = await (await start('listener')).ask('listen', link.listenHost)
   })
 
   after(async () => {
     await link?.close()
   })
 
-  async function run (end: LinkEnd, ...args: string[]): Promise<LinkEndReply> {
-    const child = link?.run(end, scriptPath(import.meta.url, 'fixtures/link-end'), args)
-
-    if (child == null) {
+  async function start (end: LinkEnd): Promise<Worker<LinkEndTasks>> {
+    if (link == null) {
       throw new Error('There is no link')
     }
 
-    return Promise.race([
-      once(child, 'message').then(([reply]): LinkEndReply => reply),
-      once(child, 'exit').then((): never => { throw new Error('The process at one end of the link ended') })
-    ])
+    return link.start(end, { script: scriptPath(import.meta.url, 'fixtures/link-end'), name: `The ${end}` })
   }
 
   async function roundTrips (stack: StackName): Promise<number> {
-    const reply = await run('dialler', 'dial', addr, stack, `${DIALS}`)
+    const times = await (await start('dialler')).ask('dial', addr, stack, DIALS)
 
-    return 'times' in reply ? Math.min(...reply.times) / (link?.roundTrip ?? NaN) : NaN
+    return Math.min(...times) / (link?.roundTrip ?? NaN)
   }
 
   for (const [stack, expected] of Object.entries(ROUND_TRIPS)) {

@@ -3,7 +3,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { multiaddr } from '@multiformats/multiaddr'
-import { serve } from '../../../benchmarks/workers/serve.ts'
+import { serve } from '../../../benchmarks/run/serve.ts'
 import { MiB } from '../../fixtures/bytes.ts'
 import { until } from '../../fixtures/waiting.ts'
 import { endingOf } from '../endings.ts'

@@ -1,8 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { exec } from '../../../benchmarks/link/exec.ts'
 import { openLink } from '../../../benchmarks/link/open-link.ts'
-import { endChild } from '../../../benchmarks/workers/end-child.ts'
-import { workerOf } from '../../../benchmarks/workers/worker.ts'
 import type { Link, LinkKind } from '../../../benchmarks/link/link.ts'
 import type { Run, Suite } from '../scenario.ts'
 import type { EndTasks } from './end.ts'
@@ -40,12 +38,9 @@ async function blackOut (run: Run): Promise<void> {
   defer(async () => link.close())
 
   const script = fileURLToPath(new URL('./end.ts', import.meta.url))
-  const [listener, dialler] = await Promise.all((['listener', 'dialler'] as const).map(async end => {
-    const child = link.run(end, script)
-    defer(async () => endChild(child))
-
-    return workerOf<EndTasks>(child, `The ${end}`)
-  }))
+  const [listener, dialler] = await Promise.all((['listener', 'dialler'] as const).map(async end => (
+    link.start<EndTasks>(end, { script, name: `The ${end}` })
+  )))
 
   const address = await listener.ask('start', 0, INACTIVITY_TIMEOUT, link.listenHost)
   await dialler.ask('start', index, INACTIVITY_TIMEOUT)

@@ -19,7 +19,7 @@ export const closeUnderLoad: Suite = {
     // at 100 ms a read, so that the timers cost nothing
     scenario('3 MiB to a reader of 50 KiB/s', 3 * MiB, { bytes: 5 * KiB, every: 100 }),
     // one batch: a second one would take as long again
-    { ...scenario('16 MiB to a reader of 50 KiB/s', 16 * MiB, { bytes: 5 * KiB, every: 100 }, LONG_PATIENCE), runs: 50 },
+    { ...scenario('16 MiB to a reader of 50 KiB/s', 16 * MiB, { bytes: 5 * KiB, every: 100 }, LONG_PATIENCE), runs: 50, takesMinutes: true },
     ...[3, 16].flatMap(size => [
       scenario(`${size} MiB to a reader of 1 MiB/s`, size * MiB, { bytes: 64 * KiB, every: 62.5 }),
       scenario(`${size} MiB to a reader that answers every 300 ms`, size * MiB, { replyEvery: 300 }),

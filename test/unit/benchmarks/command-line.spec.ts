@@ -5,8 +5,7 @@ import { listOf, numberFrom, oneOf, wholeFrom } from '../../../benchmarks/comman
 import { commandText } from '../../../benchmarks/command-line/command-text.ts'
 import { outOption } from '../../../benchmarks/command-line/options.ts'
 import { selectContenders } from '../../../benchmarks/contenders/registry.ts'
-import { RESULTS } from '../../../benchmarks/report/results-directory.ts'
-import { scriptPath } from '../../../benchmarks/script-path.ts'
+import { RESULTS, scriptPath } from '../../../benchmarks/script-path.ts'
 
 /**
  * What the commands of a program see when it is given these arguments
@@ -48,8 +47,8 @@ describe('benchmarks: command line', () => {
   })
 
   it('refuses to measure nobody', () => {
-    expect(selectContenders({ levels: ['connection'], rivals: ['net'] }).map(({ name }) => name)).to.deep.equal(['net'])
-    expect(() => selectContenders({ levels: ['stream'], rivals: ['net', 'hasty'] })).to.throw('There is no net and no hasty at the stream level')
+    expect(selectContenders('scale', { levels: ['connection'], rivals: ['net'] }).map(({ name }) => name)).to.deep.equal(['net'])
+    expect(() => selectContenders('scale', { levels: ['stream'], rivals: ['net', 'hasty'] })).to.throw('There is no net and no hasty at the stream level')
   })
 
   it('names the script that makes a result again', async () => {

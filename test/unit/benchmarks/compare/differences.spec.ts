@@ -10,8 +10,8 @@ import { scriptPath } from '../../../../benchmarks/script-path.ts'
 import { connectReport } from '../fixtures/connect-report.ts'
 import { nagleReport } from '../fixtures/nagle-report.ts'
 import { scaleReport, throughputReport } from '../fixtures/series-reports.ts'
-import type { Reports } from '../../../../benchmarks/readme/block.ts'
 import type { QuotedRatio } from '../../../../benchmarks/readme/quoted.ts'
+import type { Reports } from '../../../../benchmarks/readme/reports.ts'
 
 const reports: Reports = { connect: connectReport, nagle: nagleReport, throughput: throughputReport(), scale: scaleReport() }
 
@@ -22,9 +22,9 @@ function quoted (name: string, ratio: number): QuotedRatio {
 describe('benchmarks: two runs', () => {
   it('are compared by all that README quotes, and by nothing else', () => {
     const block = readmeBlock(reports)
-    const inConnect = [...block.matchAll(/^\| the .* \| (\d+\.\d) \| .* \| ~?(\d+\.\d\d)x \|$/gm)].flatMap(([, roundTrips, ratio]) => [roundTrips, ratio])
-    const inNagle = [...block.matchAll(/(\d+\.\d) round trips later/g)].map(([, trips]) => trips)
-    const inThroughput = [...block.matchAll(/(?<=\| )~?(\d+\.\d\d) \(\d/g)].map(([, ratio]) => ratio)
+    const inConnect = [...block.matchAll(/^\| the .* \| +(\d+\.\d) \| .* \| +~?(\d+\.\d\d)x \|$/gm)].flatMap(([, roundTrips, ratio]) => [roundTrips, ratio])
+    const inNagle = [...block.matchAll(/^\| ours +\| false .* (\d+\.\d) \| +5 of 5 \|/gm)].map(([, trips]) => trips)
+    const inThroughput = [...block.matchAll(/(?<=\| +)~?(\d+\.\d\d) \(\d/g)].map(([, ratio]) => ratio)
     const ratios = quotedRatios(reports)
     const texts = (suite: QuotedRatio['suite'], digits: (name: string) => number): string[] => ratios
       .filter(ratio => ratio.suite === suite)
@@ -86,7 +86,7 @@ describe('benchmarks: two runs', () => {
       })
       const { exitCode, stdout } = await compare({ ...reports, throughput: slower })
 
-      expect(stdout).to.match(/^throughput +small message: 100 B round trip, stream level: ours \/ official +1\.20 +1\.44 +\+20\.0 % +> 10 %$/m)
+      expect(stdout).to.match(/^\| throughput \| small message: 100 B round trip, stream level: ours \/ official +\| +1\.20 \| +1\.44 \| +\+20\.0 % \| > 10 % +\|$/m)
       expect(stdout).to.include('10 of 11 ratios agree')
       expect(exitCode).to.equal(1)
       expect((await compare({ ...reports, throughput: slower }, '--within', '21')).exitCode).to.equal(0)
@@ -96,7 +96,7 @@ describe('benchmarks: two runs', () => {
       const one = await compare({ connect: reports.connect })
       const none = await compare({})
 
-      expect(one.stdout).to.match(/^nagle .* - +- +only in one$/m)
+      expect(one.stdout).to.match(/^\| nagle .* - \| +- \| only in one \|$/m)
       expect(one.stdout).to.include('8 are only in one of the two')
       expect(none.stderr).to.match(/There are no results in .*results-/)
       expect([one.exitCode, none.exitCode]).to.deep.equal([1, 1])

@@ -2,36 +2,22 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
-import { barChart } from '../../../../benchmarks/report/bar-chart.ts'
+import { connectChart } from '../../../../benchmarks/connect/chart.ts'
 import { compare } from '../../../../benchmarks/report/comparison.ts'
-import { environment } from '../../../../benchmarks/report/environment.ts'
-import { markdownTable, provenance } from '../../../../benchmarks/report/markdown.ts'
-import { noiseWarnings } from '../../../../benchmarks/report/noise.ts'
-import { duration } from '../../../../benchmarks/report/numbers.ts'
-import { writeResults } from '../../../../benchmarks/report/write-results.ts'
-import { summarise } from '../../../../benchmarks/statistics.ts'
+import { environment, provenance } from '../../../../benchmarks/report/environment.ts'
+import { duration, ms, times } from '../../../../benchmarks/report/numbers.ts'
+import { writeResults } from '../../../../benchmarks/report/results.ts'
+import { markdownTable } from '../../../../benchmarks/report/table.ts'
+import { connectReport } from '../fixtures/connect-report.ts'
 
 describe('benchmarks: numbers', () => {
+  it('shows tenths where they matter', () => {
+    expect([0.04, 9.94, 9.96, 428.4, NaN].map(ms)).to.deep.equal(['0.0', '9.9', '10', '428', '-'])
+    expect([0.618, NaN].map(times)).to.deep.equal(['0.62x', '-'])
+  })
+
   it('counts minutes where there are some', () => {
     expect([59_400, 59_600, 754_000].map(duration)).to.deep.equal(['59 s', '1 min 0 s', '12 min 34 s'])
-  })
-})
-
-describe('benchmarks: noise', () => {
-  const official = { name: 'official', summary: summarise([100, 101, 102, 103, 104]) }
-
-  it('says nothing where spreads are apart', () => {
-    expect(noiseWarnings(official, [{ name: 'ours', summary: summarise([50, 51, 52, 53, 54]) }])).to.be.empty()
-  })
-
-  it('warns where they overlap', () => {
-    expect(noiseWarnings(official, [{ name: 'ours', summary: summarise([98, 99, 100.98, 101, 102]) }]))
-      .to.deep.equal(['ours and official differ by 1.0 % and their spreads (p10 to p90) overlap: the difference may be noise.'])
-  })
-
-  it('warns of too few samples', () => {
-    expect(noiseWarnings(official, [{ name: 'ours', summary: summarise([50]) }]))
-      .to.deep.equal(['ours has 1 sample: its spread says little.'])
   })
 })
 
@@ -54,9 +40,9 @@ describe('benchmarks: comparison', () => {
 describe('benchmarks: Markdown', () => {
   it('aligns columns and keeps a pipe in its cell', () => {
     expect(markdownTable({ columns: [{ title: 'stack', align: 'left' }, { title: 'ms' }], rows: [['a|b', '1.5']] })).to.equal([
-      '| stack | ms |',
-      '| :-- | --: |',
-      '| a\\|b | 1.5 |'
+      '| stack |  ms |',
+      '| :---- | --: |',
+      '| a\\|b  | 1.5 |'
     ].join('\n'))
   })
 
@@ -82,8 +68,8 @@ describe('benchmarks: results', () => {
   })
 
   it('writes samples, a page and charts', async () => {
-    const chart = barChart({ title: 'One', axis: 'ms', panels: [{ title: '', rows: [{ name: 'a', value: summarise([1]), label: '1' }] }] })
-    const files = await writeResults({ name: 'one', json: { samples: [1, 2] }, markdown: '# One\n\n\n', charts: { one: chart, 'one-more': chart } }, path.join(directory, 'new'))
+    const chart = connectChart(connectReport)
+    const files = await writeResults({ name: 'one', json: { samples: [1, 2] }, page: '# One\n\n\n', charts: { one: chart, 'one-more': chart } }, path.join(directory, 'new'))
 
     expect(files.map(file => path.basename(file))).to.deep.equal(['one.json', 'one.md', 'one.svg', 'one-more.svg'])
     expect(JSON.parse(await readFile(files[0], 'utf8'))).to.deep.equal({ samples: [1, 2] })

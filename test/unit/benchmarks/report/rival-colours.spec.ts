@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import { NAMES } from '../../../../benchmarks/contenders/names.ts'
-import { CONTENDER_NAMES } from '../../../../benchmarks/contenders/registry.ts'
+import { namesIn } from '../../../../benchmarks/contenders/registry.ts'
 import { RIVALS } from '../../../../benchmarks/report/palette.ts'
 import { renderSvg } from '../../../../benchmarks/report/svg.ts'
 import { scaleChart } from '../../../../benchmarks/scale/chart.ts'
@@ -12,6 +12,8 @@ import { scaleReport, throughputReport } from '../fixtures/series-reports.ts'
  * As CIELAB measures it: 2 can just be told apart side by side
  */
 const EASILY_TOLD_APART = 20
+
+const CONTENDER_NAMES = namesIn('throughput')
 
 const scale = scaleReport()
 const throughput = throughputReport()

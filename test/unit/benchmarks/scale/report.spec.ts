@@ -1,24 +1,23 @@
 import { expect } from 'aegir/chai'
 import { renderSvg } from '../../../../benchmarks/report/svg.ts'
 import { scaleChart } from '../../../../benchmarks/scale/chart.ts'
-import { scaleMarkdown } from '../../../../benchmarks/scale/markdown.ts'
+import { scaleResults } from '../../../../benchmarks/scale/page.ts'
 import { QUANTITIES, summaryOf } from '../../../../benchmarks/scale/quantities.ts'
 import { quantityTable } from '../../../../benchmarks/scale/tables.ts'
-import { scaleText } from '../../../../benchmarks/scale/text.ts'
 import { scaleReport } from '../fixtures/series-reports.ts'
 
 const report = scaleReport()
 
 describe('benchmarks: scale report', () => {
   it('shows how costs grow', () => {
-    expect(scaleText(report)).to.match(/^ours +1\.00 : 2\.00 /m)
+    expect(scaleResults(report).page).to.match(/^\| ours +\| +1\.00 : 2\.00 /m)
   })
 
   it('says how long connections lay idle, and how many were dropped in any round', () => {
-    for (const report of [scaleText(scaleReport()), scaleMarkdown(scaleReport())]) {
-      expect(report).to.include('Connections lay idle for 1,000 ms. Dropped meanwhile, in all rounds: raw net 0 of 3,030, official 2 of 3,030, ours 0 of 3,030.')
-      expect(report).to.include('in all rounds: official 0 of 30, ours 0 of 30.')
-    }
+    const page = scaleResults(report).page
+
+    expect(page).to.include('Connections lay idle for 1,000 ms. Dropped meanwhile, in all rounds: raw net 0 of 3,030, official 2 of 3,030, ours 0 of 3,030.')
+    expect(page).to.include('in all rounds: official 0 of 30, ours 0 of 30.')
   })
 
   it('joins both ends round by round', () => {
@@ -47,7 +46,7 @@ describe('benchmarks: scale report', () => {
   })
 
   it('writes a page with a chart for each level', () => {
-    const page = scaleMarkdown(report)
+    const page = scaleResults(report).page
 
     expect(page).to.include('(scale-connection.svg)')
     expect(page).to.include('(scale-stream.svg)')

@@ -1,14 +1,14 @@
 import { expect } from 'aegir/chai'
-import { contenders } from '../../../../benchmarks/contenders/registry.ts'
+import { selectContenders } from '../../../../benchmarks/contenders/registry.ts'
+import { withWorkers } from '../../../../benchmarks/run/worker.ts'
 import { SeriesList, samplesOf } from '../../../../benchmarks/series.ts'
 import { timeGo, timesAsMuch } from '../../../../benchmarks/throughput/calibrate.ts'
 import { FieldMeasurement } from '../../../../benchmarks/throughput/field-measurement.ts'
 import { rowNamed } from '../../../../benchmarks/throughput/rows/registry.ts'
 import { timeSlice } from '../../../../benchmarks/throughput/timed-slice.ts'
-import { withWorkers } from '../../../../benchmarks/workers/start-worker.ts'
+import type { Worker } from '../../../../benchmarks/run/worker.ts'
 import type { Pair } from '../../../../benchmarks/throughput/pair.ts'
 import type { ThroughputTasks } from '../../../../benchmarks/throughput/worker.ts'
-import type { OwnWorker } from '../../../../benchmarks/workers/start-worker.ts'
 
 const LEVEL = 'connection'
 const ROUNDS = 2
@@ -33,7 +33,7 @@ function pairThatTook (...milliseconds: number[]): Pair & { runs: unknown[][] } 
       return milliseconds.length > 1 ? milliseconds.shift() : milliseconds[0]
     },
     async end () {}
-  } as unknown as OwnWorker<ThroughputTasks>
+  } as unknown as Worker<ThroughputTasks>
 
   return { dialler: end, listener: end, port: 0, runs, async end () {} }
 }
@@ -43,7 +43,7 @@ describe('benchmarks: the throughput of a row', function () {
 
   it('is measured of all rivals, round by round', async () => {
     const row = rowNamed('receive-only')
-    const rivals = contenders.filter(({ level, name }) => level === LEVEL && ['net', 'ours'].includes(name))
+    const rivals = selectContenders('throughput', { levels: [LEVEL], rivals: ['net', 'ours'] })
     const list = new SeriesList()
     let steps = 0
     const measurement = new FieldMeasurement({ row, level: LEVEL, rivals }, {
@@ -59,7 +59,7 @@ describe('benchmarks: the throughput of a row', function () {
       random: Math.random,
       onStep: () => { steps++ },
       onMeasured ({ name }, measurements) {
-        measurements.forEach(({ metric, unit, value }) => { list.add({ row: row.name, level: LEVEL, rival: name, metric }, unit, value) })
+        list.addAll({ row: row.name, level: LEVEL, rival: name }, measurements)
       }
     })
 

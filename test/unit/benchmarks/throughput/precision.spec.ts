@@ -1,13 +1,13 @@
 import { expect } from 'aegir/chai'
 import { selectContenders } from '../../../../benchmarks/contenders/registry.ts'
 import { SeriesList } from '../../../../benchmarks/series.ts'
-import { isPrecise } from '../../../../benchmarks/throughput/precision.ts'
+import { isPrecise } from '../../../../benchmarks/throughput/fields.ts'
 import { rowNamed } from '../../../../benchmarks/throughput/rows/registry.ts'
 import type { Series } from '../../../../benchmarks/series.ts'
 import type { Field } from '../../../../benchmarks/throughput/fields.ts'
 
 describe('benchmarks: precision', () => {
-  const field: Field = { row: rowNamed('small'), level: 'connection', rivals: selectContenders({ levels: ['connection'] }) }
+  const field: Field = { row: rowNamed('small'), level: 'connection', rivals: selectContenders('throughput', { levels: ['connection'] }) }
 
   function times (official: number[], ours: number[]): Series[] {
     const list = new SeriesList()

@@ -1,20 +1,18 @@
 import { expect } from 'aegir/chai'
 import { renderSvg } from '../../../../benchmarks/report/svg.ts'
 import { throughputChart } from '../../../../benchmarks/throughput/chart.ts'
-import { throughputMarkdown } from '../../../../benchmarks/throughput/markdown.ts'
-import { throughputResults } from '../../../../benchmarks/throughput/results.ts'
+import { throughputResults } from '../../../../benchmarks/throughput/page.ts'
 import { ratioTable } from '../../../../benchmarks/throughput/tables.ts'
-import { throughputText } from '../../../../benchmarks/throughput/text.ts'
 import { throughputReport } from '../fixtures/series-reports.ts'
 
 const report = throughputReport()
 
 describe('benchmarks: throughput report', () => {
   it('sets ratios beside the published ones and marks noise', () => {
-    const text = throughputText(report)
+    const text = throughputResults(report).page
 
-    expect(text).to.match(/^official .* 1\.50 +-$/m)
-    expect(text).to.match(/^ours .* ~1\.00 +0\.67$/m)
+    expect(text).to.match(/^\| official .* 1\.50 \| +- \|$/m)
+    expect(text).to.match(/^\| ours .* ~1\.00 \| +0\.67 \|$/m)
     expect(text).to.include('Published for tcp-conn (Go) on its own machine: 1.44 times its raw TCP.')
     expect(text).to.include('strace is not installed')
     expect(text).to.not.match(/NaN|undefined|chunking/)
@@ -42,18 +40,19 @@ describe('benchmarks: throughput report', () => {
     const connection = await renderSvg(throughputChart(report, 'connection'))
     const stream = await renderSvg(throughputChart(report, 'stream'))
 
-    for (const text of ['small message', 'send only', 'official', 'ours', 'tcp-conn (Go), published', '1.44×', '0.50×']) {
+    for (const text of ['small message', 'send only', 'official', 'ours', 'tcp-conn (Go), published', '1.44× slower', '0.50×']) {
       expect(connection).to.include(`>${text}<`)
     }
 
-    expect(stream).to.include('>1.20×<')
+    expect(stream).to.include('>1.20× slower<')
+    expect(connection.indexOf('>small message<'), 'the slower row').to.be.below(connection.indexOf('>send only<'))
     expect(stream).to.not.include('>send only<')
     expect(stream).to.not.include('tcp-conn')
     expect(connection + stream).to.not.match(/NaN|undefined|Infinity/)
   })
 
   it('writes a page with both charts and what was measured', () => {
-    const page = throughputMarkdown(report)
+    const page = throughputResults(report).page
 
     expect(page).to.include('(throughput-connection.svg)')
     expect(page).to.include('(throughput-stream.svg)')
@@ -66,9 +65,9 @@ describe('benchmarks: throughput report', () => {
   it('has nothing of a level where nothing was measured', () => {
     const streams = { ...report, samples: report.samples.filter(({ level }) => level === 'stream') }
 
-    expect(throughputText(report)).to.include('connection level ==')
-    expect(throughputText(streams)).to.not.include('connection level ==')
-    expect(throughputText(streams)).to.not.include('== send only')
+    expect(throughputResults(report).page).to.include('## Connection level')
+    expect(throughputResults(streams).page).to.not.include('## Connection level')
+    expect(throughputResults(streams).page).to.not.include('### send only')
     expect(throughputResults(streams).charts).to.have.all.keys('throughput-stream')
   })
 })

@@ -1,0 +1,144 @@
+import { existsSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { execa } from 'execa'
+import { packageRoot } from '../script-path.ts'
+import { IterableChannel, MessageChannel } from './channels.ts'
+import { nodePeer } from './node.ts'
+import { transportPeer } from './transport.ts'
+import { importInstalled, installedVersions, ourVersion, stackVersions } from './versions.ts'
+import type { Contender, OpenOptions, Peer } from './contender.ts'
+import type { TransportFactory } from './transport.ts'
+import type { TCPOptions } from '../../src/index.ts'
+import type { Stream } from '@libp2p/interface'
+
+/**
+ * The connections of 5 minutes of idleness must not be cut after 2, in ms
+ */
+export const SOCKET_INACTIVITY_TIMEOUT = 3_600_000
+
+const TCP_OPTIONS = {
+  inboundSocketInactivityTimeout: SOCKET_INACTIVITY_TIMEOUT,
+  outboundSocketInactivityTimeout: SOCKET_INACTIVITY_TIMEOUT
+}
+
+type Composed = Pick<Contender, 'versions' | 'open'>
+
+export async function officialTcp ({ noDelay = true }: OpenOptions = {}): Promise<TransportFactory> {
+  const { tcp } = await import('@libp2p/tcp')
+
+  return tcp({ ...TCP_OPTIONS, dialOpts: { noDelay } })
+}
+
+export async function ourTcp ({ noDelay = true, ...options }: OpenOptions & TCPOptions = {}): Promise<TransportFactory> {
+  const { tcp } = await import('../../src/index.ts')
+
+  return tcp({ ...TCP_OPTIONS, dialOpts: { noDelay }, ...options })
+}
+
+export const officialConnection: Composed = {
+  versions: () => installedVersions(['@libp2p/tcp', '@libp2p/utils']),
+  open: async options => transportPeer(await officialTcp(options))
+}
+
+export function ourConnection (tcpOptions: TCPOptions = {}): Composed {
+  return {
+    versions: () => ({ ...ourVersion(), ...installedVersions(['@libp2p/utils']) }),
+    open: async ({ noDelay } = {}) => transportPeer(await ourTcp({ noDelay, ...tcpOptions }))
+  }
+}
+
+export const officialNode: Composed = {
+  versions: () => stackVersions('@libp2p/tcp'),
+  open: async options => currentNode(await officialTcp(), 'none', options)
+}
+
+/**
+ * @param optimism - who negotiates optimistically: nobody (noDelay and
+ * CLOSE_TIMEOUT alone), the transport (security), or the muxer and streams too
+ */
+export function ourNode (optimism: 'none' | 'transport' | 'all'): Composed {
+  return {
+    versions: () => ({ ...ourVersion(), ...stackVersions() }),
+    open: async options => currentNode(await ourTcp({ optimistic: optimism !== 'none' }), optimism, options)
+  }
+}
+
+/**
+ * Over the libp2p that the project is developed with.
+ */
+async function currentNode (transport: TransportFactory, optimism: 'none' | 'transport' | 'all', options?: OpenOptions): Promise<Peer> {
+  const [{ createLibp2p }, { optimistic }, { noise }, { yamux }, { multiaddr }] = await Promise.all([
+    import('libp2p'),
+    import('../../src/index.ts'),
+    import('@libp2p/noise'),
+    import('@libp2p/yamux'),
+    import('@multiformats/multiaddr')
+  ])
+  const all = optimism === 'all'
+
+  return nodePeer({
+    createLibp2p,
+    multiaddr,
+    options: {
+      transports: [transport],
+      connectionEncrypters: [all ? optimistic(noise()) : noise()],
+      streamMuxers: [all ? optimistic(yamux()) : yamux()]
+    },
+    streamOptions: all ? { negotiateFully: false } : {},
+    toChannel (stream: Stream) {
+      if (stream.direction === 'inbound') {
+        stream.addEventListener('remoteCloseWrite', () => { stream.close().catch(() => {}) })
+      }
+
+      return new MessageChannel(stream, async () => stream.close())
+    }
+  }, options)
+}
+
+/**
+ * A stack of libp2p 1 or 2, installed apart on first use.
+ *
+ * @param name - the folder that holds its package.json and lock file
+ * @param encryptersOption - what `createLibp2p` of its time calls the list
+ */
+export function olderNode (name: string, encryptersOption: string): Composed & Pick<Contender, 'prepare'> {
+  const directory = path.join(packageRoot(), 'benchmarks', 'contenders', name)
+
+  return {
+    versions: () => installedVersions(['libp2p', '@libp2p/tcp', '@chainsafe/libp2p-noise', '@chainsafe/libp2p-yamux', '@libp2p/multistream-select'], directory),
+
+    async prepare (onProgress) {
+      if (!isInstalled(directory)) {
+        onProgress(`installing ${name} on first use`)
+        // npm would leave its compile cache in the folder for temporary files
+        await execa('npm', ['ci', '--no-audit', '--no-fund'], { cwd: directory, env: { NODE_DISABLE_COMPILE_CACHE: '1' } })
+      }
+    },
+
+    async open (options) {
+      const [{ createLibp2p }, { tcp }, { noise }, { yamux }, { multiaddr }] = await Promise.all([
+        'libp2p',
+        '@libp2p/tcp',
+        '@chainsafe/libp2p-noise',
+        '@chainsafe/libp2p-yamux',
+        '@multiformats/multiaddr'
+      ].map(async name => importInstalled(directory, name)))
+
+      return nodePeer({
+        createLibp2p,
+        multiaddr,
+        options: { transports: [tcp()], [encryptersOption]: [noise()], streamMuxers: [yamux()] },
+        toChannel: stream => new IterableChannel(stream)
+      }, options)
+    }
+  }
+}
+
+/**
+ * npm writes a lock file of its own when it has finished
+ */
+function isInstalled (directory: string): boolean {
+  const installed = path.join(directory, 'node_modules', '.package-lock.json')
+
+  return existsSync(installed) && statSync(installed).mtimeMs >= statSync(path.join(directory, 'package-lock.json')).mtimeMs
+}

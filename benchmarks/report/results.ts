@@ -1,0 +1,59 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { renderSvg } from './svg.ts'
+import type { TopLevelSpec } from 'vega-lite'
+
+export interface Results {
+  /**
+   * Of the files, without their extension.
+   */
+  name: string
+
+  /**
+   * All that was measured.
+   */
+  json: object
+
+  /**
+   * In Markdown: what the terminal shows too.
+   */
+  page: string
+
+  /**
+   * By file name without its extension.
+   */
+  charts: Record<string, TopLevelSpec>
+}
+
+/**
+ * Writes `<name>.json`, where NaN is null, `<name>.md` and a `.svg` for each chart.
+ *
+ * @returns the files, in that order, as seen from where we are
+ */
+export async function writeResults ({ name, json, page, charts }: Results, directory: string): Promise<string[]> {
+  const write = async (file: string, content: string): Promise<string> => {
+    const target = path.join(directory, file)
+    await writeFile(target, content)
+
+    return path.relative(process.cwd(), target)
+  }
+
+  await mkdir(directory, { recursive: true })
+
+  return [
+    // first: what was measured is not lost where a chart fails
+    await write(`${name}.json`, `${JSON.stringify(json, null, 2)}\n`),
+    await write(`${name}.md`, `${page.trimEnd()}\n`),
+    ...await Promise.all(Object.entries(charts).map(async ([name, chart]) => write(`${name}.svg`, await renderSvg(chart))))
+  ]
+}
+
+/**
+ * As `writeResults`, and shows the page.
+ */
+export async function showResults (results: Results, directory: string): Promise<void> {
+  const files = await writeResults(results, directory)
+
+  // eslint-disable-next-line no-console
+  console.log(`\n${results.page}\n\nWritten: ${files.join(', ')}`)
+}

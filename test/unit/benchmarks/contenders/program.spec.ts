@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect } from 'aegir/chai'
+import { execa } from 'execa'
+import { binaryOf } from '../../../../benchmarks/contenders/build.ts'
+import { openProgram } from '../../../../benchmarks/contenders/program.ts'
+import { selectContenders } from '../../../../benchmarks/contenders/registry.ts'
+import { lockedVersions } from '../../../../benchmarks/contenders/versions.ts'
+import { packageRoot } from '../../../../benchmarks/script-path.ts'
+
+describe('benchmarks: programs in other languages', () => {
+  it('are timed where they are named, since their first build takes minutes', () => {
+    expect(selectContenders('connect').map(({ name }) => name)).to.include.members(['official', 'ours']).and.to.not.include.oneOf(['go', 'rust'])
+  })
+
+  it('are left out where there is no toolchain, and a line says so', async () => {
+    const clone = await mkdtemp(path.join(tmpdir(), 'no-toolchain-'))
+
+    try {
+      // a clone in which nothing is built yet
+      await Promise.all(['package.json', 'src', 'benchmarks'].map(async name => cp(path.join(packageRoot(), name), path.join(clone, name), {
+        recursive: true,
+        filter: source => !['node_modules', '.bin', 'results'].includes(path.basename(source))
+      })))
+      await symlink(path.join(packageRoot(), 'node_modules'), path.join(clone, 'node_modules'))
+
+      const { stdout } = await execa(process.execPath, ['benchmarks/cli.ts', '--rivals', 'go,rust,floor', '--delay', '0', '--runs', '1', '--out', clone], { cwd: clone, env: { PATH: '' } })
+
+      expect(stdout).to.include('- Left out: go, there is no working go on this machine\n- Left out: rust, there is no working cargo on this machine')
+      expect(stdout).to.match(/^\| floor /m)
+    } finally {
+      await rm(clone, { recursive: true })
+    }
+  })
+
+  it('say what they are built from', () => {
+    expect(Object.values(lockedVersions('go'))).to.not.be.empty()
+    expect(Object.values({ ...lockedVersions('go'), ...lockedVersions('rust') }).filter(version => !/^\d+\.\d+\.\d+/.test(version))).to.deep.equal([])
+  })
+
+  it('have a dial that fails where the program ends', async () => {
+    for (const binary of ['false', '/there/is/no/such/program']) {
+      const peer = openProgram(binary)
+
+      await expect(peer.firstByte('/ip4/127.0.0.1/tcp/1')).to.eventually.be.rejectedWith(`${binary} has ended`)
+      await peer.close()
+    }
+  })
+
+  for (const name of ['go', 'rust'] as const) {
+    describe(`${name} (needs its peer: node benchmarks/contenders/build.ts)`, () => {
+      before(function () {
+        if (!existsSync(binaryOf(name))) {
+          this.skip()
+        }
+      })
+
+      it('dials when it is told to, and tells the steps that it knows', async () => {
+        const [listener, dialler] = [openProgram(binaryOf(name)), openProgram(binaryOf(name))]
+
+        try {
+          const [multiaddr] = await listener.listen(['127.0.0.1'])
+
+          for (let i = 0; i < 2; i++) {
+            const sample = await dialler.firstByte(multiaddr)
+
+            expect(sample).to.have.all.keys('stream', 'firstByte', 'total', 'close')
+            expect(sample.total).to.be.above(sample.stream + sample.firstByte)
+            expect(sample.firstByte).to.be.above(0)
+          }
+        } finally {
+          await Promise.all([dialler.close(), listener.close()])
+        }
+      })
+
+      it('says why a dial failed, and dials again', async () => {
+        const [listener, dialler] = [openProgram(binaryOf(name)), openProgram(binaryOf(name))]
+
+        try {
+          const [multiaddr] = await listener.listen(['127.0.0.1'])
+          const closed = multiaddr.replace(/tcp\/\d+/, 'tcp/1')
+
+          await expect(dialler.firstByte(closed)).to.eventually.be.rejectedWith(/refused|failed to dial/i)
+          await expect(dialler.firstByte(multiaddr)).to.eventually.have.property('total').that.is.above(0)
+        } finally {
+          await Promise.all([dialler.close(), listener.close()])
+        }
+      })
+    })
+  }
+})
