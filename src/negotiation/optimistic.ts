@@ -48,7 +48,9 @@ export interface OptimisticInit {
  */
 export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory, init?: OptimisticInit): (components: Components & OptimisticMuxerComponents) => StreamMuxerFactory
 export function optimistic <Components, Extensions> (factory: (components: Components) => ConnectionEncrypter<Extensions>, init?: OptimisticInit): (components: Components & OptimisticEncrypterComponents) => ConnectionEncrypter<Extensions>
-export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory | ConnectionEncrypter, { replyTimeout = REPLY_TIMEOUT }: OptimisticInit = {}) {
+export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory | ConnectionEncrypter, init?: OptimisticInit | null) {
+  const replyTimeout = init?.replyTimeout ?? REPLY_TIMEOUT
+
   if (typeof replyTimeout !== 'number' || !(replyTimeout >= 1)) {
     throw new InvalidParametersError(`replyTimeout must be a number of milliseconds from 1 on, not ${replyTimeout}`)
   }

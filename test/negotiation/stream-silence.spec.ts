@@ -28,6 +28,8 @@ describe('a peer that does not reply to a proposal', function () {
     }
 
     expect(() => optimistic(yamux(), { replyTimeout: Infinity })).to.not.throw()
+    expect(() => optimistic(yamux(), { replyTimeout: null as any })).to.not.throw()
+    expect(() => optimistic(yamux(), null as any)).to.not.throw()
   })
 
   it('does not hold up the close of the connection', async () => {
