@@ -6,9 +6,14 @@ import { closed, until } from '../fixtures/waiting.ts'
 import { ECHO, EAGER, firstByte } from './fixtures/stacks.ts'
 import { streamNodes } from './fixtures/stream-nodes.ts'
 import type { StreamNodes } from './fixtures/stream-nodes.ts'
-import type { PeerStore, Stream } from '@libp2p/interface'
+import type { Libp2p, PeerStore, Stream } from '@libp2p/interface'
 
 const UNKNOWN = '/test/unknown/1.0.0'
+
+/** The listener has the connection a little later than the dialer */
+function streamsAt (node: Libp2p): Stream[] {
+  return node.getConnections().flatMap(connection => connection.streams)
+}
 
 /** How a proposal may end, other than accepted */
 const ENDINGS: Record<string, { protocol: string, end(nodes: StreamNodes, stream: Stream, release: () => void): void | Promise<void> }> = {
@@ -16,8 +21,8 @@ const ENDINGS: Record<string, { protocol: string, end(nodes: StreamNodes, stream
   reset: {
     protocol: ECHO,
     end: async (nodes, stream, release) => {
-      await until(() => nodes.listener.getConnections()[0].streams.length > 0, 'the peer has the stream')
-      nodes.listener.getConnections()[0].streams.forEach(stream => { stream.abort(new Error('no')) })
+      await until(() => streamsAt(nodes.listener).length > 0, 'the peer has the stream')
+      streamsAt(nodes.listener).forEach(stream => { stream.abort(new Error('no')) })
       release()
     }
   },
@@ -50,7 +55,7 @@ describe('an application that does not wait for the close of an optimistic strea
             await nodes.listener.handle(UNKNOWN, () => {})
             const stream = await nodes.connection.newStream(protocol)
             stream.abort(new Error('done'))
-            await until(() => nodes.listener.getConnections()[0].streams.length === 0, 'the stream is gone at the peer')
+            await until(() => streamsAt(nodes.listener).length === 0, 'the stream is gone at the peer')
             await nodes.listener.unhandle(UNKNOWN)
           }
 
