@@ -14,12 +14,16 @@ import type { AddressInfo, ListenOptions, Server } from 'node:net'
  */
 export type ServerState = 'idle' | 'listening' | 'paused' | 'closed'
 
+/** Has a server listen: `server.listen(options)`, or something else that ends so */
+export type BindServer = (server: Server, options: ListenOptions) => void
+
 /**
  * A `net.Server` that can give up its address and take it again: the same one,
  * where the kernel chose the port too.
  */
 export class PausableServer {
   readonly #server: Server
+  readonly #bindServer: BindServer
 
   /** Ends attempts to listen when the server is closed, which emits nothing then */
   readonly #closing = new AbortController()
@@ -28,8 +32,9 @@ export class PausableServer {
   #listenOptions: ListenOptions = {}
   #retryTimer?: NodeJS.Timeout
 
-  constructor (server: Server) {
+  constructor (server: Server, bind: BindServer = (server, options) => { server.listen(options) }) {
     this.#server = server
+    this.#bindServer = bind
   }
 
   get state (): ServerState {
@@ -114,7 +119,7 @@ export class PausableServer {
     const listening = pEvent(this.#server, 'listening')
 
     try {
-      this.#server.listen(this.#listenOptions)
+      this.#bindServer(this.#server, this.#listenOptions)
       await raceSignal(listening, this.#closing.signal)
     } finally {
       listening.cancel()

@@ -1,7 +1,7 @@
 import { plaintext } from '@libp2p/plaintext'
 import { generateKey, preSharedKey } from '@libp2p/pnet'
 import { expect } from 'aegir/chai'
-import { describeDialMode } from '../../src/negotiation/dial-mode.ts'
+import { describeDialMode } from '../../src/dial/mode.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
 import { dialler, portOf } from '../negotiation/fixtures/dialler.ts'

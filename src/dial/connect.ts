@@ -1,13 +1,16 @@
 import net from 'node:net'
 import { InvalidParametersError, TimeoutError } from '@libp2p/interface'
-import { endpointName, toEndpoint } from './addresses.ts'
-import { ignoreErrors } from './connection/socket-listeners.ts'
-import { TCPConnectError, abortError, withCause } from './errors.ts'
-import { printable } from './printable.ts'
-import type { SocketOptions, TCPMetrics } from './options.ts'
+import { endpointName, toEndpoint } from '../addresses.ts'
+import { ignoreErrors } from '../connection/socket-listeners.ts'
+import { TCPConnectError, abortError, withCause } from '../errors.ts'
+import { printable } from '../printable.ts'
+import type { SocketOptions, TCPMetrics } from '../options.ts'
 import type { Logger } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket, NetConnectOpts } from 'node:net'
+
+/** Makes the socket of a dial. It connects, or is connected already */
+export type OpenSocket = (options: NetConnectOpts) => Socket
 
 export interface ConnectInit {
   signal: AbortSignal
@@ -16,6 +19,9 @@ export interface ConnectInit {
 
   /** Told of the socket when it is born */
   onSocket(socket: Socket): void
+
+  /** @default net.connect */
+  openSocket?: OpenSocket
 }
 
 /**
@@ -30,7 +36,7 @@ export interface ConnectInit {
  * @throws {InvalidParametersError} if the address or an option is invalid
  */
 export async function connect (ma: Multiaddr, options: SocketOptions, init: ConnectInit): Promise<Socket> {
-  const { signal, log, metrics } = init
+  const { signal, log, metrics, openSocket = net.connect } = init
   const endpoint = toEndpoint(ma)
   const connectOptions = toConnectOptions(endpoint, options)
   const start = performance.now()
@@ -39,7 +45,7 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
   log('dialing %a with opts %o', ma, options)
 
   try {
-    socket = net.connect(connectOptions)
+    socket = openSocket(connectOptions)
   } catch (err: any) {
     throw withCause(new InvalidParametersError(printable(`cannot dial ${ma}: ${err.message}`)), err)
   }
@@ -85,9 +91,11 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
       socket.on('close', onClose)
       signal.addEventListener('abort', onAbort)
 
-      // by the caller's look-up or progress handler, before anybody listened
       if (signal.aborted) {
+        // by the caller's look-up or progress handler, before anybody listened
         onAbort()
+      } else if (socket.readyState === 'open') {
+        onConnect()
       }
     })
 

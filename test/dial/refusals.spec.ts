@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { Refusals } from '../../src/negotiation/refusals.ts'
+import { Refusals } from '../../src/dial/refusals.ts'
 
 const HOUR = 60 * 60 * 1_000
 
