@@ -25,6 +25,18 @@ export interface Cell {
 
   /** The js dialler asks who the listener is, at the same time; go and rust always do */
   identify?: true
+
+  /** Opened in one tick as soon as the connection is there, where they are more than one. Only where js dials */
+  streams?: number
+
+  /** Only where ours listens, `transport` by default */
+  listenerOptimism?: 'all'
+
+  /** What the connection gater of a js listener takes to admit a connection, in ms; there is none by default */
+  gater?: number
+
+  /** What the peer stores of js nodes take to read or to write, in ms; none by default */
+  peerStore?: number
 }
 
 export const LISTENERS: PeerKind[] = ['official', 'go', 'rust', 'ours']
@@ -59,8 +71,11 @@ export function isNative (kind: PeerKind): kind is PeerName {
   return (NATIVE as PeerKind[]).includes(kind)
 }
 
-export function nameOf ({ dialler, optimism, identify, listener, security }: Cell): string {
-  return `${dialler}${optimism == null ? '' : ` (${optimism})`}${identify === true ? ' with identify' : ''} -> ${listener}, ${security}`
+export function nameOf ({ dialler, optimism, identify, listener, listenerOptimism, security, streams, gater, peerStore }: Cell): string {
+  const from = `${dialler}${optimism == null ? '' : ` (${optimism})`}${identify === true ? ' with identify' : ''}`
+  const to = `${listener}${listenerOptimism == null ? '' : ` (${listenerOptimism})`}`
+
+  return [`${from} -> ${to}`, security, ...(streams == null ? [] : [`${streams} streams`]), ...(gater == null ? [] : [`a gater of ${gater} ms`]), ...(peerStore == null ? [] : [`peer stores of ${peerStore} ms`])].join(', ')
 }
 
 /** What a cell is compared with: the official transport, dialling the same listener */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { identify } from '@libp2p/identify'
 import { noise } from '@libp2p/noise'
 import { tcp as officialTcp } from '@libp2p/tcp'
@@ -5,6 +6,7 @@ import { tls } from '@libp2p/tls'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
 import { optimistic, tcp } from '../../src/index.ts'
+import { SlowDatastore } from '../fixtures/slow-datastore.ts'
 import type { JsStack, Optimism, Security } from './cells.ts'
 import type { Identify } from '@libp2p/identify'
 import type { Libp2p } from '@libp2p/interface'
@@ -21,18 +23,26 @@ export interface JsNodeOptions {
 
   /** Multiaddrs, none by default */
   listen?: string[]
+
+  /** What a connection gater takes to admit a connection, in ms */
+  gater?: number
+
+  /** What the peer store takes to read or to write, in ms */
+  peerStore?: number
 }
 
 /**
  * A node of js-libp2p with TCP, Yamux, identify and the one security protocol
  * that is asked for.
  */
-export async function createNode ({ stack, security, optimism = 'transport', identify: ask, listen = [] }: JsNodeOptions): Promise<JsNode> {
+export async function createNode ({ stack, security, optimism = 'transport', identify: ask, listen = [], gater, peerStore }: JsNodeOptions): Promise<JsNode> {
   const encrypter = security === 'tls' ? tls() : noise()
   const decorated = stack === 'ours' && (optimism === 'all' || optimism === 'known')
 
   return createLibp2p({
     addresses: { listen },
+    ...(peerStore == null ? {} : { datastore: new SlowDatastore(peerStore) }),
+    ...(gater == null ? {} : { connectionGater: { denyInboundUpgradedConnection: async () => delay(gater, false) } }),
     transports: [stack === 'ours' ? tcp({ optimistic: optimism !== 'off' }) : officialTcp()],
     connectionEncrypters: [decorated ? optimistic(encrypter) : encrypter],
     streamMuxers: [decorated ? optimistic(yamux()) : yamux()],

@@ -2,10 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
 import { numberFrom, wholeFrom } from '../../benchmarks/command-line/arguments.ts'
-import { buildPeers } from '../../benchmarks/contenders/build.ts'
 import { seededRandom, shuffled } from '../../benchmarks/run/random.ts'
 import { packageRoot } from '../../benchmarks/script-path.ts'
+import { buildBinaries } from './binaries.ts'
 import { allCells, isBaselineOf, isNative } from './cells.ts'
+import { endOnSignal } from './end-on-signal.ts'
 import { complaints, faults } from './limits.ts'
 import { measure } from './measure.ts'
 import { report, tables } from './report.ts'
@@ -14,7 +15,6 @@ import { versions } from './versions.ts'
 import type { Cell } from './cells.ts'
 import type { MeasureOptions } from './measure.ts'
 import type { Results } from './results.ts'
-import type { PeerName } from '../../benchmarks/contenders/build.ts'
 
 /**
  * Dials go-libp2p, rust-libp2p and the official js-libp2p from ours and the
@@ -27,10 +27,8 @@ interface Options extends Pick<MeasureOptions, 'dials' | 'runs' | 'delay' | 'del
   seed: number
 }
 
-type Binaries = MeasureOptions['binaries']
-
 async function main (options: Options, signal: AbortSignal): Promise<void> {
-  const binaries = await build()
+  const binaries = await buildBinaries(say)
   const cells = sampleOf(allCells(), options).filter(({ dialler, listener }) => [dialler, listener].every(kind => !isNative(kind) || binaries[kind] != null))
   const results = await measure(cells, { ...options, binaries, signal, say })
   const complete = cells.length === allCells().length && results.link != null
@@ -63,25 +61,6 @@ function sampleOf (cells: Cell[], { sample, seed }: Options): Cell[] {
   return cells.filter(cell => chosen.some(one => one === cell || isBaselineOf(cell, one)))
 }
 
-/**
- * @throws {Error} in CI, if a toolchain is missing; elsewhere its peer is skipped
- */
-async function build (): Promise<Binaries> {
-  const binaries: Binaries = {}
-
-  for (const [name, result] of Object.entries(await buildPeers()) as Array<[PeerName, Awaited<ReturnType<typeof buildPeers>>[PeerName]]>) {
-    if (result.status !== 'missing-toolchain') {
-      binaries[name] = result.binary
-    } else if (process.env.CI == null) {
-      say(`SKIPPED ${name}: there is no working ${result.toolchain} on this machine`)
-    } else {
-      throw new Error(`There is no working ${result.toolchain} on this machine, and this is CI`)
-    }
-  }
-
-  return binaries
-}
-
 async function write (results: Results, failures: string[]): Promise<void> {
   const init = {
     versions: await versions(),
@@ -99,20 +78,6 @@ function say (line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-const controller = new AbortController()
-
-for (const [name, number] of [['SIGHUP', 1], ['SIGINT', 2], ['SIGTERM', 15]] as const) {
-  // not `once`: with no listener left the one that execa has would end us before everything is removed
-  process.on(name, () => {
-    if (controller.signal.aborted) {
-      process.exit()
-    }
-
-    process.exitCode = 128 + number
-    controller.abort()
-  })
-}
-
 const options = new Command()
   .option('--dials <count>', 'dials per cell over loopback', wholeFrom(1), 100)
   .option('--runs <count>', 'measured dials per cell over the delayed link', wholeFrom(1), 10)
@@ -123,12 +88,4 @@ const options = new Command()
   .parse()
   .opts<Options>()
 
-try {
-  await main(options, controller.signal)
-} catch (err: any) {
-  process.exitCode ??= 1
-
-  if (!controller.signal.aborted) {
-    throw err
-  }
-}
+await endOnSignal(async signal => main(options, signal))

@@ -1,8 +1,9 @@
 import { scriptPath } from '../../benchmarks/script-path.ts'
+import { isNative } from './cells.ts'
 import { runDialler, startListener } from './peer-process.ts'
 import type { Cell, PeerKind } from './cells.ts'
 import type { ListenerProcess, Outcome } from './peer-process.ts'
-import type { PeerName } from '../../benchmarks/contenders/build.ts'
+import type { Binaries } from './binaries.ts'
 import type { Link } from '../../benchmarks/link/link.ts'
 
 export interface RunOptions {
@@ -12,10 +13,16 @@ export interface RunOptions {
   /** The size of the echo */
   bytes: number
 
+  /** What one dial may take, in ms; 10 s by default */
+  dialTimeout?: number
+
+  /** What all dials of a cell may take, in ms; a minute by default */
+  cellTimeout?: number
+
   /** Cells at a time; 1 where time matters */
   concurrency: number
 
-  binaries: Partial<Record<PeerName, string>>
+  binaries: Binaries
   signal: AbortSignal
   onCell(run: CellRun, ms: number): void
 }
@@ -25,10 +32,8 @@ export interface CellRun {
   outcomes: Outcome[]
 }
 
-/** What one dial may take, in ms */
 const DIAL_TIMEOUT = 10_000
 
-/** What all dials of a cell may take, in ms */
 const CELL_TIMEOUT = 60_000
 
 /**
@@ -42,7 +47,7 @@ export async function runCells (link: Link, cells: Cell[], options: RunOptions):
     const { multiaddr } = listeners.get(listenerOf(cell)) as ListenerProcess
     const command = dialCommand(cell, await behind(link, multiaddr), options)
     const start = performance.now()
-    const outcomes = await runDialler(link.commandAt('dialler', command), options.dials, CELL_TIMEOUT, options.signal)
+    const outcomes = await runDialler(link.commandAt('dialler', command), options.dials, options.cellTimeout ?? CELL_TIMEOUT, options.signal)
     const result = { cell, outcomes }
     options.onCell(result, performance.now() - start)
 
@@ -58,8 +63,15 @@ export async function runCells (link: Link, cells: Cell[], options: RunOptions):
 
 async function startListeners (link: Link, cells: Cell[], { binaries, signal }: RunOptions): Promise<Map<string, ListenerProcess>> {
   const distinct = new Map(cells.map(cell => [listenerOf(cell), cell]))
-  const starting = [...distinct].map(async ([key, { listener, security }]): Promise<[string, ListenerProcess]> => {
-    const command = [...program(listener, binaries), 'listen', '--security', security, '--host', link.listenHost]
+  const starting = [...distinct].map(async ([key, { listener, security, listenerOptimism, gater, peerStore }]): Promise<[string, ListenerProcess]> => {
+    const command = [
+      ...program(listener, binaries), 'listen',
+      '--security', security,
+      '--host', link.listenHost,
+      ...(listenerOptimism == null ? [] : ['--optimism', listenerOptimism]),
+      ...(gater == null ? [] : ['--gater', `${gater}`]),
+      ...peerStoreOf(listener, peerStore)
+    ]
 
     return [key, await startListener(link.commandAt('listener', command), signal)]
   })
@@ -68,19 +80,25 @@ async function startListeners (link: Link, cells: Cell[], { binaries, signal }: 
   return new Map(await Promise.all(starting))
 }
 
-function listenerOf ({ listener, security }: Cell): string {
-  return `${listener} ${security}`
+function listenerOf ({ listener, security, listenerOptimism, gater, peerStore }: Cell): string {
+  return [listener, security, listenerOptimism, gater, peerStore].join(' ')
 }
 
-function dialCommand ({ dialler, optimism, identify, security }: Cell, address: string, { binaries, dials, bytes }: RunOptions): string[] {
+function peerStoreOf (kind: PeerKind, peerStore: number | undefined): string[] {
+  return peerStore == null || isNative(kind) ? [] : ['--peer-store', `${peerStore}`]
+}
+
+function dialCommand ({ dialler, optimism, identify, security, streams, peerStore }: Cell, address: string, { binaries, dials, bytes, dialTimeout = DIAL_TIMEOUT }: RunOptions): string[] {
   return [
     ...program(dialler, binaries), 'dial', address,
     '--security', security,
     '--count', `${dials}`,
     '--bytes', `${bytes}`,
-    '--timeout-ms', `${DIAL_TIMEOUT}`,
+    '--timeout-ms', `${dialTimeout}`,
     ...(optimism == null ? [] : ['--optimism', optimism]),
-    ...(identify === true ? ['--identify'] : [])
+    ...(identify === true ? ['--identify'] : []),
+    ...(streams == null ? [] : ['--streams', `${streams}`]),
+    ...peerStoreOf(dialler, peerStore)
   ]
 }
 

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { identify } from '@libp2p/identify'
 import { memory } from '@libp2p/memory'
 import { byteStream } from '@libp2p/utils'
@@ -10,6 +9,7 @@ import { MemoryDatastore } from 'datastore-core'
 import { LevelDatastore } from 'datastore-level'
 import { pEvent } from 'p-event'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { SlowDatastore } from '../fixtures/slow-datastore.ts'
 import { within } from '../fixtures/waiting.ts'
 import { bareNode, stacks } from './fixtures/stacks.ts'
 import type { StackName } from './fixtures/stacks.ts'
@@ -21,29 +21,6 @@ const OFFICIAL = '@libp2p/tcp 11'
 const DECORATED = 'tcp() with both decorators'
 
 type Datastore = NonNullable<Libp2pOptions['datastore']>
-type Key = Parameters<MemoryDatastore['get']>[0]
-
-class SlowDatastore extends MemoryDatastore {
-  readonly #ms: number
-
-  constructor (ms: number) {
-    super()
-    this.#ms = ms
-  }
-
-  async get (key: Key): Promise<Uint8Array> {
-    await delay(this.#ms)
-
-    return super.get(key)
-  }
-
-  async put (key: Key, value: Uint8Array): Promise<Key> {
-    await delay(this.#ms)
-
-    return super.put(key, value)
-  }
-}
-
 /** Handlers that answer with the number of bytes that came before the end */
 const readers: Record<string, (stream: Stream) => void | Promise<void>> = {
   'for await': async stream => {
