@@ -86,7 +86,7 @@ export class SocketConnection extends GracefulConnection implements Reader {
   sendData (all: Uint8ArrayList): SendResult {
     // the rest stays in the write buffer of the base class, until 'drain' if it must
     const data = all.byteLength > MAX_WRITE_BYTES ? all.sublist(0, MAX_WRITE_BYTES) : all
-    const answer = this.#filter?.sending(data)
+    const answer = this.#filter?.onSend(data)
     this.#dropFilterIfDone()
 
     if (answer != null) {
@@ -141,7 +141,7 @@ export class SocketConnection extends GracefulConnection implements Reader {
   }
 
   #onData (data: Uint8Array): void {
-    if (this.#filter == null || this.#filtered(filter => { data = filter.received(data) })) {
+    if (this.#filter == null || this.#filtered(filter => { data = filter.onReceive(data) })) {
       this.#reads.add(data)
     }
   }
@@ -182,7 +182,7 @@ export class SocketConnection extends GracefulConnection implements Reader {
   #onEnd (): void {
     this.log('tcp end %a', this.remoteAddr)
 
-    if (this.status !== 'open' || !this.#filtered(filter => { filter.ended() })) {
+    if (this.status !== 'open' || !this.#filtered(filter => { filter.onEnd() })) {
       return
     }
 
@@ -211,7 +211,7 @@ export class SocketConnection extends GracefulConnection implements Reader {
     }
 
     if (err.code != null && RESET_CODES.includes(err.code)) {
-      if (this.#filtered(filter => { filter.ended() })) {
+      if (this.#filtered(filter => { filter.onEnd() })) {
         this.writes.drop()
         this.onRemoteReset()
       }
