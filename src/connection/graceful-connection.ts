@@ -1,11 +1,11 @@
 import { ConnectionClosedError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { MAX_HELD_BYTES } from '../constants.ts'
-import { finish, probe, reset } from './close-path.ts'
+import { finish, probe, reset } from './end-socket.ts'
 import { DirectConnection } from './direct-connection.ts'
-import { WritePath } from './write-path.ts'
-import type { Lingering } from './close-path.ts'
-import type { Backlogged } from './write-path.ts'
+import { Outgoing } from './outgoing.ts'
+import type { Lingering } from './lingering.ts'
+import type { Backlogged } from './outgoing.ts'
 import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
 import type { AbstractMultiaddrConnectionInit } from '@libp2p/utils'
 import type { Socket } from 'node:net'
@@ -35,7 +35,7 @@ export interface GracefulConnectionInit extends AbstractMultiaddrConnectionInit 
  */
 export abstract class GracefulConnection extends DirectConnection implements Backlogged {
   protected readonly socket: Socket
-  protected readonly writes: WritePath
+  protected readonly writes: Outgoing
   readonly #lingering: Lingering
   readonly #closeTimeout: number
 
@@ -65,7 +65,7 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
     super(init)
 
     this.socket = init.socket
-    this.writes = new WritePath(init.socket, this)
+    this.writes = new Outgoing(init.socket, this)
     this.#lingering = init.lingering
     this.#closeTimeout = init.closeTimeout
   }

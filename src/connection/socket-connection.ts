@@ -1,14 +1,14 @@
 import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
 import { INACTIVITY_TIMEOUT, MAX_WRITE_BYTES } from '../constants.ts'
 import { TCPStalledWriteError } from '../errors.ts'
-import { closeGatherer, openGatherer } from './gathered.ts'
+import { closeBatcher, openBatcher } from '../event-loop/flush-soon.ts'
 import { GracefulConnection } from './graceful-connection.ts'
-import { ReadPath } from './read-path.ts'
+import { Incoming } from './incoming.ts'
 import { listen, owner } from './socket-listeners.ts'
-import { ifInactive } from './timers.ts'
-import { WriteWatch } from './write-watch.ts'
+import { ifInactive } from './inactivity.ts'
+import { StallWatch } from './stall-watch.ts'
 import type { GracefulConnectionInit } from './graceful-connection.ts'
-import type { Reader } from './read-path.ts'
+import type { Reader } from './incoming.ts'
 import type { SocketListeners } from './socket-listeners.ts'
 import type { WireFilter } from './wire-filter.ts'
 import type { CounterGroup, StreamCloseEvent } from '@libp2p/interface'
@@ -37,12 +37,12 @@ export class SocketConnection extends GracefulConnection implements Reader {
   readonly #allowHalfOpen: boolean
   readonly #metrics?: CounterGroup
   readonly #metricPrefix: string
-  readonly #reads: ReadPath
+  readonly #reads: Incoming
 
   #filter?: WireFilter
 
   /** Exists since the kernel first did not take all at once */
-  #writeWatch?: WriteWatch
+  #writeWatch?: StallWatch
 
   #socketError?: Error
 
@@ -54,10 +54,10 @@ export class SocketConnection extends GracefulConnection implements Reader {
     this.#metrics = init.metrics
     this.#metricPrefix = init.metricPrefix ?? ''
     this.#filter = init.filter
-    this.#reads = new ReadPath(this.socket, this)
+    this.#reads = new Incoming(this.socket, this)
 
     if (!this.socket.closed) {
-      openGatherer()
+      openBatcher()
     }
 
     listen(this.socket, SocketConnection.#listeners, this)
@@ -79,7 +79,7 @@ export class SocketConnection extends GracefulConnection implements Reader {
   }
 
   onRead (data: Uint8Array): void {
-    this.writes.heard()
+    this.writes.onPeerData()
     this.onData(data)
   }
 
@@ -221,7 +221,7 @@ export class SocketConnection extends GracefulConnection implements Reader {
   }
 
   #onClose (): void {
-    closeGatherer()
+    closeBatcher()
     this.log('tcp close %a', this.remoteAddr)
 
     // destroyed from elsewhere, for instance because the node stops
@@ -238,7 +238,7 @@ export class SocketConnection extends GracefulConnection implements Reader {
 
   onBacklog (): void {
     if (this.#stalledWriteTimeout > 0 && (this.status === 'open' || this.status === 'closing')) {
-      this.#writeWatch ??= new WriteWatch(this.socket, this.#stalledWriteTimeout, () => { this.#onStalledWrite() })
+      this.#writeWatch ??= new StallWatch(this.socket, this.#stalledWriteTimeout, () => { this.#onStalledWrite() })
       this.#writeWatch.start()
     }
   }

@@ -1,8 +1,8 @@
 import { isUint8ArrayList } from 'uint8arraylist'
 import { COPY_BYTES, FLUSH_BYTES } from '../constants.ts'
-import { CopyRun, newSlab } from './copy-run.ts'
-import { flushSoon, isExiting } from './gathered.ts'
-import type { Gatherer } from './gathered.ts'
+import { CopyRun, newSlab } from '../bytes/copy-run.ts'
+import { flushSoon, isExiting } from '../event-loop/flush-soon.ts'
+import type { Batcher } from '../event-loop/flush-soon.ts'
 import type { Socket } from 'node:net'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -31,7 +31,7 @@ const NOTHING: Uint8Array[] = []
  * returns. What does not wait is written at once, large buffers without a copy:
  * those must be left alone until they are sent, as with `socket.write`.
  */
-export class WritePath implements Gatherer {
+export class Outgoing implements Batcher {
   readonly #socket: Socket
   readonly #owner: Backlogged
   #waiting = NOTHING
@@ -48,7 +48,7 @@ export class WritePath implements Gatherer {
   }
 
   /** The peer has sent something */
-  heard (): void {
+  onPeerData (): void {
     this.#isReply = true
   }
 
