@@ -8,6 +8,7 @@ import type { Lingering } from './lingering.ts'
 import type { Backlogged } from './outgoing.ts'
 import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
 import type { AbstractMultiaddrConnectionInit } from '@libp2p/utils'
+import type { ConnectionSettings } from '../options.ts'
 import type { Socket } from 'node:net'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -18,12 +19,10 @@ import type { Uint8ArrayList } from 'uint8arraylist'
  */
 const QUIET_TURNS = 2
 
-export interface GracefulConnectionInit extends AbstractMultiaddrConnectionInit {
+export interface GracefulConnectionInit extends Omit<AbstractMultiaddrConnectionInit, 'inactivityTimeout'> {
   /** A connected socket, created with `allowHalfOpen: true` */
   socket: Socket
-
-  /** How long `close()` waits for the peer's FIN, in ms */
-  closeTimeout: number
+  settings: ConnectionSettings
 
   /** Takes the socket where the peer has not sent FIN when `close()` is done */
   lingering: Lingering
@@ -36,8 +35,8 @@ export interface GracefulConnectionInit extends AbstractMultiaddrConnectionInit 
 export abstract class GracefulConnection extends DirectConnection implements Backlogged {
   protected readonly socket: Socket
   protected readonly writes: Outgoing
+  protected readonly settings: ConnectionSettings
   readonly #lingering: Lingering
-  readonly #closeTimeout: number
 
   /** Which side closed first */
   protected closedBy?: 'local' | 'remote'
@@ -62,12 +61,12 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
   #refusal?: unknown
 
   constructor (init: GracefulConnectionInit) {
-    super(init)
+    super({ ...init, inactivityTimeout: init.settings.inactivityTimeout })
 
     this.socket = init.socket
     this.writes = new Outgoing(init.socket, this)
     this.#lingering = init.lingering
-    this.#closeTimeout = init.closeTimeout
+    this.settings = init.settings
   }
 
   /** The kernel did not take at once all that it was given */
@@ -246,7 +245,7 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
       return
     }
 
-    const closed = await finish(this.socket, this.#closeTimeout)
+    const closed = await finish(this.socket, this.settings.closeTimeout)
 
     if (this.status !== 'closing') {
       return
@@ -255,7 +254,7 @@ export abstract class GracefulConnection extends DirectConnection implements Bac
     this.onTransportClosed()
 
     if (!closed) {
-      this.log('peer did not close within %dms, lingering', this.#closeTimeout)
+      this.log('peer did not close within %dms, lingering', this.settings.closeTimeout)
       this.#lingering.linger(this.socket)
     }
   }

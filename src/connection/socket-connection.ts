@@ -1,5 +1,5 @@
 import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
-import { INACTIVITY_TIMEOUT, MAX_WRITE_BYTES } from '../constants.ts'
+import { MAX_WRITE_BYTES } from '../constants.ts'
 import { TCPStalledWriteError } from '../errors.ts'
 import { closeBatcher, openBatcher } from '../event-loop/flush-soon.ts'
 import { GracefulConnection } from './graceful-connection.ts'
@@ -16,12 +16,6 @@ import type { SendResult } from '@libp2p/utils'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 export interface SocketConnectionInit extends GracefulConnectionInit {
-  /** Abort if the peer takes nothing of what waits to be sent for so long, in ms; 0 for never */
-  stalledWriteTimeout: number
-
-  /** Stay writable when the peer sends FIN, until `close()` is called */
-  allowHalfOpen: boolean
-
   /** Stands between the connection and the socket at first */
   filter?: WireFilter
 }
@@ -33,8 +27,6 @@ const RESET_CODES = ['ECONNRESET', 'EPIPE']
  * A libp2p MultiaddrConnection over a socket.
  */
 export class SocketConnection extends GracefulConnection implements Reader {
-  readonly #stalledWriteTimeout: number
-  readonly #allowHalfOpen: boolean
   readonly #metrics?: CounterGroup
   readonly #metricPrefix: string
   readonly #reads: Incoming
@@ -49,8 +41,6 @@ export class SocketConnection extends GracefulConnection implements Reader {
   constructor (init: SocketConnectionInit) {
     super(init)
 
-    this.#stalledWriteTimeout = init.stalledWriteTimeout
-    this.#allowHalfOpen = init.allowHalfOpen
     this.#metrics = init.metrics
     this.#metricPrefix = init.metricPrefix ?? ''
     this.#filter = init.filter
@@ -61,7 +51,7 @@ export class SocketConnection extends GracefulConnection implements Reader {
     }
 
     listen(this.socket, SocketConnection.#listeners, this)
-    this.socket.setTimeout(init.inactivityTimeout ?? INACTIVITY_TIMEOUT)
+    this.socket.setTimeout(init.settings.inactivityTimeout)
   }
 
   protected canSendDirectly (bytes: number): boolean {
@@ -188,7 +178,7 @@ export class SocketConnection extends GracefulConnection implements Reader {
 
     this.closedBy ??= 'remote'
 
-    if (!this.#allowHalfOpen) {
+    if (!this.settings.allowHalfOpen) {
       this.closeGracefully()
     }
 
@@ -237,8 +227,8 @@ export class SocketConnection extends GracefulConnection implements Reader {
   }
 
   onBacklog (): void {
-    if (this.#stalledWriteTimeout > 0 && (this.status === 'open' || this.status === 'closing')) {
-      this.#writeWatch ??= new StallWatch(this.socket, this.#stalledWriteTimeout, () => { this.#onStalledWrite() })
+    if (this.settings.stalledWriteTimeout > 0 && (this.status === 'open' || this.status === 'closing')) {
+      this.#writeWatch ??= new StallWatch(this.socket, this.settings.stalledWriteTimeout, () => { this.#onStalledWrite() })
       this.#writeWatch.start()
     }
   }
@@ -246,7 +236,7 @@ export class SocketConnection extends GracefulConnection implements Reader {
   #onStalledWrite (): void {
     this.log('tcp stalled write %a', this.remoteAddr)
     this.#metrics?.increment({ [`${this.#metricPrefix}stalled_write`]: true })
-    this.abort(new TCPStalledWriteError(this.remoteAddr, this.#stalledWriteTimeout))
+    this.abort(new TCPStalledWriteError(this.remoteAddr, this.settings.stalledWriteTimeout))
   }
 
   #onTimeout (): void {
