@@ -3,7 +3,7 @@ import { StreamStateError } from '@libp2p/interface'
 import { isUint8ArrayList } from 'uint8arraylist'
 import { CopyRun, newSlab } from '../bytes/copy-run.ts'
 import { closeBatcher, flushSoon, isExiting, openBatcher } from '../event-loop/flush-soon.ts'
-import { GracefulConnection } from '../connection/graceful-connection.ts'
+import { SocketConnection } from '../connection/socket-connection.ts'
 import type { AbortOptions, MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -162,7 +162,7 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
   below.close = async (options?: AbortOptions) => {
     const hasWaited = flush()
 
-    if (hasWaited && !(below instanceof GracefulConnection)) {
+    if (hasWaited && !(below instanceof SocketConnection)) {
       // An in-memory connection takes no input from its `close` on. Sent one by one, the messages
       // would have filled it, and the caller would have waited, and read answers meanwhile.
       state = 'last turn'
