@@ -1,26 +1,34 @@
 import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
-import { INACTIVITY_TIMEOUT, MAX_WRITE_BYTES } from '../constants.ts'
+import { isUint8ArrayList } from 'uint8arraylist'
+import { COPY_BYTES, MAX_WRITE_BYTES } from '../constants.ts'
 import { TCPStalledWriteError } from '../errors.ts'
-import { closeGatherer, openGatherer } from './gathered.ts'
-import { GracefulConnection } from './graceful-connection.ts'
-import { ReadPath } from './read-path.ts'
+import { nextState } from './close-state.ts'
+import { Closing } from './closing.ts'
+import { isFinishing, probe, reset } from './end-socket.ts'
+import { ifInactive } from './inactivity.ts'
+import { Incoming } from './incoming.ts'
+import { MessageConnection } from './message-connection.ts'
+import { Outgoing } from './outgoing.ts'
 import { listen, owner } from './socket-listeners.ts'
-import { ifInactive } from './timers.ts'
-import { WriteWatch } from './write-watch.ts'
-import type { GracefulConnectionInit } from './graceful-connection.ts'
-import type { Reader } from './read-path.ts'
+import type { CloseEvent, CloseState } from './close-state.ts'
+import type { Reader } from './incoming.ts'
+import type { Lingering } from './lingering.ts'
+import type { Writer } from './outgoing.ts'
 import type { SocketListeners } from './socket-listeners.ts'
 import type { WireFilter } from './wire-filter.ts'
-import type { CounterGroup, StreamCloseEvent } from '@libp2p/interface'
-import type { SendResult } from '@libp2p/utils'
+import type { ConnectionSettings } from '../options.ts'
+import type { AbortOptions, CounterGroup, StreamCloseEvent } from '@libp2p/interface'
+import type { AbstractMultiaddrConnectionInit, SendResult } from '@libp2p/utils'
+import type { Socket } from 'node:net'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-export interface SocketConnectionInit extends GracefulConnectionInit {
-  /** Abort if the peer takes nothing of what waits to be sent for so long, in ms; 0 for never */
-  stalledWriteTimeout: number
+export interface SocketConnectionInit extends Omit<AbstractMultiaddrConnectionInit, 'inactivityTimeout'> {
+  /** A connected socket, created with `allowHalfOpen: true` */
+  socket: Socket
+  settings: ConnectionSettings
 
-  /** Stay writable when the peer sends FIN, until `close()` is called */
-  allowHalfOpen: boolean
+  /** Takes the socket where the peer has not sent FIN when `close()` is done */
+  lingering: Lingering
 
   /** Stands between the connection and the socket at first */
   filter?: WireFilter
@@ -30,63 +38,106 @@ export interface SocketConnectionInit extends GracefulConnectionInit {
 const RESET_CODES = ['ECONNRESET', 'EPIPE']
 
 /**
- * A libp2p MultiaddrConnection over a socket.
+ * A libp2p MultiaddrConnection over a socket: libp2p's verbs on one side, the socket's
+ * events on the other, and {@link Incoming}, {@link Outgoing} and {@link Closing} between
+ * them. A close, by either side, loses nothing of what `send` accepted.
  */
-export class SocketConnection extends GracefulConnection implements Reader {
-  readonly #stalledWriteTimeout: number
-  readonly #allowHalfOpen: boolean
+export class SocketConnection extends MessageConnection implements Reader, Writer {
+  readonly #socket: Socket
+  readonly #settings: ConnectionSettings
+  readonly #lingering: Lingering
   readonly #metrics?: CounterGroup
   readonly #metricPrefix: string
-  readonly #reads: ReadPath
+  readonly #incoming: Incoming
+  readonly #outgoing: Outgoing
+
+  /** Since a graceful close began */
+  #closing?: Closing
 
   #filter?: WireFilter
 
-  /** Exists since the kernel first did not take all at once */
-  #writeWatch?: WriteWatch
+  /**
+   * Whether what is above reads through a queue, and so may write through one too, as
+   * TLS does. No encrypter says so: it is taken for true where the connection was once
+   * paused, which costs two turns at the close where it was not
+   */
+  #hasQueueAbove = false
 
   #socketError?: Error
 
-  constructor (init: SocketConnectionInit) {
-    super(init)
+  constructor ({ socket, settings, lingering, filter, ...init }: SocketConnectionInit) {
+    super({ ...init, inactivityTimeout: settings.inactivityTimeout })
 
-    this.#stalledWriteTimeout = init.stalledWriteTimeout
-    this.#allowHalfOpen = init.allowHalfOpen
+    this.#socket = socket
+    this.#settings = settings
+    this.#lingering = lingering
+    this.#filter = filter
     this.#metrics = init.metrics
     this.#metricPrefix = init.metricPrefix ?? ''
-    this.#filter = init.filter
-    this.#reads = new ReadPath(this.socket, this)
+    this.#incoming = new Incoming(socket, this)
+    this.#outgoing = new Outgoing(socket, settings.stalledWriteTimeout, this)
 
-    if (!this.socket.closed) {
-      openGatherer()
+    listen(socket, SocketConnection.#listeners, this)
+    socket.setTimeout(settings.inactivityTimeout)
+  }
+
+  /**
+   * As the base class's, and bounded while it is closing: see {@link close}.
+   *
+   * @throws {StreamStateError} if nothing more can be sent
+   */
+  send (data: Uint8Array | Uint8ArrayList): boolean {
+    const closing = this.#closing
+
+    if (closing == null || this.status !== 'closing') {
+      return this.#send(data)
     }
 
-    listen(this.socket, SocketConnection.#listeners, this)
-    this.socket.setTimeout(init.inactivityTimeout ?? INACTIVITY_TIMEOUT)
+    if (this.writeStatus === 'writable' && !closing.hold(data.byteLength)) {
+      // this much was not held back: somebody goes on sending
+      this.writeStatus = 'closing'
+    }
+
+    try {
+      return this.#send(data)
+    } catch (err) {
+      closing.refuse(err)
+      throw err
+    }
   }
 
-  protected canSendDirectly (bytes: number): boolean {
-    return this.#filter == null && bytes <= MAX_WRITE_BYTES
+  /**
+   * The lists of the base class cost more than a small message itself, and are needed
+   * only where something waits
+   */
+  #send (data: Uint8Array | Uint8ArrayList): boolean {
+    const isDirect = this.writeStatus === 'writable' &&
+      !this.writableNeedsDrain &&
+      !this.sendingData &&
+      this.writeBuffer.byteLength === 0 &&
+      this.maxMessageSize == null &&
+      this.#filter == null &&
+      this.listenerCount('idle') === 0 &&
+      (data instanceof Uint8Array || isUint8ArrayList(data)) &&
+      data.byteLength > 0 &&
+      data.byteLength <= MAX_WRITE_BYTES
+
+    if (!isDirect) {
+      // the base class keeps it until the socket drains, while the caller may use its buffer again
+      return super.send(this.writableNeedsDrain && data.byteLength < COPY_BYTES ? copyOf(data) : data)
+    }
+
+    this.log.trace('send %d bytes', data.byteLength)
+    this.writableNeedsDrain = !this.#outgoing.write(data)
+
+    return !this.writableNeedsDrain
   }
 
-  protected sendDirectly (data: Uint8Array | Uint8ArrayList): boolean {
-    return this.writes.write(data)
-  }
-
-  /** Called whenever somebody may have begun to listen */
-  protected dispatchReadBuffer (): void {
-    super.dispatchReadBuffer()
-    this.#reads.goOn()
-  }
-
-  onRead (data: Uint8Array): void {
-    this.writes.heard()
-    this.onData(data)
-  }
-
+  /** What did not go the direct way, maybe after it has waited */
   sendData (all: Uint8ArrayList): SendResult {
     // the rest stays in the write buffer of the base class, until 'drain' if it must
     const data = all.byteLength > MAX_WRITE_BYTES ? all.sublist(0, MAX_WRITE_BYTES) : all
-    const answer = this.#filter?.sending(data)
+    const answer = this.#filter?.onSend(data)
     this.#dropFilterIfDone()
 
     if (answer != null) {
@@ -100,49 +151,185 @@ export class SocketConnection extends GracefulConnection implements Reader {
 
     return {
       sentBytes: data.byteLength,
-      canSendMore: this.writes.write(data)
+      canSendMore: this.#outgoing.write(data)
     }
   }
 
-  protected discardInput (): void {
-    this.#reads.drop()
-    this.socket.off('data', SocketConnection.#listeners.data)
-    this.socket.resume()
+  onStalledWrite (): void {
+    this.log('tcp stalled write %a', this.remoteAddr)
+    this.#metrics?.increment({ [`${this.#metricPrefix}stalled_write`]: true })
+    this.#on('failure', new TCPStalledWriteError(this.remoteAddr, this.#settings.stalledWriteTimeout))
+  }
+
+  onRead (data: Uint8Array): void {
+    this.#outgoing.onPeerData()
+    this.onData(data)
+  }
+
+  /** Called whenever somebody may have begun to listen */
+  protected dispatchReadBuffer (): void {
+    super.dispatchReadBuffer()
+    this.#incoming.goOn()
   }
 
   sendPause (): void {
+    this.#hasQueueAbove = true
+
     // once closing, everything that comes in is read and thrown away
     if (this.status === 'open') {
-      this.socket.pause()
+      this.#socket.pause()
     }
   }
 
   sendResume (): void {
     // whoever was given what had been kept may have paused again
     if (this.readStatus !== 'paused') {
-      this.socket.resume()
+      this.#socket.resume()
     }
   }
 
-  /** Completes what the base class dispatches by what Node said of a reset */
-  dispatchEvent (event: Event): boolean {
-    if (event.type === 'close') {
-      const { error } = event as StreamCloseEvent
-
-      if (error instanceof StreamResetError) {
-        error.cause ??= this.#socketError
-      }
-
-      this.#writeWatch?.stop()
-      this.#reads.drop()
+  /**
+   * Send everything that `send` accepted, then FIN, and resolve at the peer's
+   * FIN, or `closeTimeout` ms after ours was handed to the kernel. From the call
+   * on nothing more is delivered, and nothing more can be sent unless what was
+   * sent before still waits for the socket to drain, or in a queue above: of that
+   * `send` takes {@link MAX_HELD_BYTES}, and throws then.
+   *
+   * The signal ends the wait, not the close: to give up call `abort`.
+   *
+   * @throws {Error} what ended the connection before everything was sent
+   */
+  async close (options?: AbortOptions): Promise<void> {
+    if (this.status === 'open' || this.status === 'closing') {
+      // what came before anybody listened, or while paused
+      this.readBuffer.consume(this.readBuffer.byteLength)
+    } else if (this.#closing?.isAwaited !== true) {
+      // it was over before anybody closed it
+      return
     }
 
-    return super.dispatchEvent(event)
+    if (this.#closing == null) {
+      this.remoteWriteStatus = this.remoteWriteStatus === 'closed' ? 'closed' : 'closing'
+
+      if (this.#socket.isPaused() || this.#socket.readableEnded) {
+        // who does not read is told of no reset
+        probe(this.#socket)
+      }
+
+      this.#discardInput()
+      this.#beginClose('close')
+    }
+
+    return this.#closing?.done(options)
+  }
+
+  #beginClose (cause: 'close' | 'fin'): void {
+    this.status = 'closing'
+    this.remoteReadStatus = this.remoteReadStatus === 'closed' ? 'closed' : 'closing'
+    this.#closing = new Closing({
+      socket: this.#socket,
+      cause,
+      by: cause === 'fin' || this.remoteWriteStatus === 'closed' ? 'remote' : 'local',
+      timeout: this.#settings.closeTimeout,
+      unsent: {
+        // While the socket is full, the encrypter above may hold back what did not fit, and
+        // sends it after 'drain', and one with a queue does so turn by turn: that too was
+        // accepted by its `send`
+        hasQueueAbove: () => this.#hasQueueAbove,
+        isPending: () => this.writableNeedsDrain || this.writeBuffer.byteLength > 0,
+        drain: async () => {
+          // the base class forgets what is sent while it tells that it is idle
+          this.processSendQueue()
+          await this.onDrain()
+        },
+        end: () => {
+          this.writeStatus = 'closing'
+          this.#outgoing.flush()
+        }
+      },
+      onDone: event => { this.#on(event) }
+    })
+    this.#closing.start()
+  }
+
+  /** From now on read what comes in and throw it away */
+  #discardInput (): void {
+    this.#incoming.drop()
+    this.#socket.off('data', SocketConnection.#listeners.data)
+    this.#socket.resume()
+  }
+
+  /**
+   * Close at once, for an error at this end: what was not sent is lost. While it closes,
+   * an error that `send` has thrown does nothing: see {@link Closing.isRefusal}.
+   */
+  abort (err: Error): void {
+    if (this.status !== 'closing' || this.#closing?.isRefusal(err) !== true) {
+      super.abort(err)
+    }
+  }
+
+  sendReset (): void {
+    this.#outgoing.drop()
+
+    // After FIN there must be no reset: uv_tcp_close_reset and uv_shutdown exclude
+    // each other. Node calls the latter when nothing waits any more.
+    // https://docs.libuv.org/en/v1.x/tcp.html#c.uv_tcp_close_reset
+    if (isFinishing(this.#socket)) {
+      // what remains to abort is the wait for the peer
+      this.#lingering.linger(this.#socket)
+    } else {
+      reset(this.#socket)
+    }
+  }
+
+  /** Completes the event by what is known here, and ends the parts */
+  protected beforeClose (event: StreamCloseEvent): void {
+    event.local ??= this.#closing?.by === 'local'
+
+    if (event.error instanceof StreamResetError) {
+      event.error.cause ??= this.#socketError
+    }
+
+    this.#incoming.drop()
+    this.#outgoing.stopWatching()
+
+    const isSent = this.status === 'closed' || isFinishing(this.#socket)
+    this.#closing?.settle(isSent ? undefined : event.error ?? new ConnectionClosedError())
+  }
+
+  /** As `status`, with a name for each step of a close */
+  get #state (): CloseState {
+    return this.status === 'closing' ? this.#closing?.state ?? 'draining' : this.status
+  }
+
+  /** Let this event have the effect that it has in this state */
+  #on (event: CloseEvent, error?: Error): void {
+    const state = this.#state
+    const next = nextState(state, event)
+
+    if (next === state) {
+      return
+    }
+
+    if (next === 'closed') {
+      this.onTransportClosed()
+
+      if (event === 'timeout') {
+        this.log('peer did not close within %dms, lingering', this.#settings.closeTimeout)
+        this.#lingering.linger(this.#socket)
+      }
+    } else if (next === 'aborted') {
+      this.abort(error ?? new ConnectionClosedError('The socket was destroyed'))
+    } else if (next === 'reset' && this.#filtered(filter => { filter.onEnd() })) {
+      this.#outgoing.drop()
+      this.onRemoteReset()
+    }
   }
 
   #onData (data: Uint8Array): void {
-    if (this.#filter == null || this.#filtered(filter => { data = filter.received(data) })) {
-      this.#reads.add(data)
+    if (this.#filter == null || this.#filtered(filter => { data = filter.onReceive(data) })) {
+      this.#incoming.add(data)
     }
   }
 
@@ -182,14 +369,12 @@ export class SocketConnection extends GracefulConnection implements Reader {
   #onEnd (): void {
     this.log('tcp end %a', this.remoteAddr)
 
-    if (this.status !== 'open' || !this.#filtered(filter => { filter.ended() })) {
+    if (this.status !== 'open' || !this.#filtered(filter => { filter.onEnd() })) {
       return
     }
 
-    this.closedBy ??= 'remote'
-
-    if (!this.#allowHalfOpen) {
-      this.closeGracefully()
+    if (!this.#settings.allowHalfOpen) {
+      this.#beginClose('fin')
     }
 
     this.onRemoteCloseWrite()
@@ -198,76 +383,41 @@ export class SocketConnection extends GracefulConnection implements Reader {
   #onError (err: NodeJS.ErrnoException): void {
     this.log('tcp error %a - %e', this.remoteAddr, err)
     this.#socketError = err
-    this.#reads.flush()
+    this.#incoming.flush()
 
-    if (this.status !== 'open' && this.status !== 'closing') {
-      return
-    }
-
-    // go-libp2p resets every connection that it closes: once all is sent and
-    // our FIN is out, that is as good as the peer's FIN
-    if (this.socket.writableFinished) {
-      return
-    }
-
-    if (err.code != null && RESET_CODES.includes(err.code)) {
-      if (this.#filtered(filter => { filter.ended() })) {
-        this.writes.drop()
-        this.onRemoteReset()
-      }
-    } else {
-      this.abort(err)
-    }
+    this.#on(RESET_CODES.includes(err.code ?? '') ? 'reset' : 'failure', err)
   }
 
   #onClose (): void {
-    closeGatherer()
+    this.#outgoing.onSocketClosed()
     this.log('tcp close %a', this.remoteAddr)
-
-    // destroyed from elsewhere, for instance because the node stops
-    if (this.status === 'open' || this.#isUnsent()) {
-      this.abort(new ConnectionClosedError('The socket was destroyed'))
-    } else {
-      this.onTransportClosed()
-    }
-  }
-
-  #isUnsent (): boolean {
-    return this.status === 'closing' && !this.socket.writableFinished
-  }
-
-  onBacklog (): void {
-    if (this.#stalledWriteTimeout > 0 && (this.status === 'open' || this.status === 'closing')) {
-      this.#writeWatch ??= new WriteWatch(this.socket, this.#stalledWriteTimeout, () => { this.#onStalledWrite() })
-      this.#writeWatch.start()
-    }
-  }
-
-  #onStalledWrite (): void {
-    this.log('tcp stalled write %a', this.remoteAddr)
-    this.#metrics?.increment({ [`${this.#metricPrefix}stalled_write`]: true })
-    this.abort(new TCPStalledWriteError(this.remoteAddr, this.#stalledWriteTimeout))
+    this.#on('destroyed')
   }
 
   #onTimeout (): void {
-    ifInactive(this.socket, () => {
-      if (this.status === 'closing' && this.socket.writableFinished) {
+    ifInactive(this.#socket, () => {
+      if (this.#state === 'awaiting-fin') {
         // the wait for the peer's FIN has a bound of its own
         return
       }
 
       this.log('tcp timeout %a', this.remoteAddr)
-      this.abort(new TimeoutError('The connection was inactive for too long'))
-      this.socket.destroy()
+      this.#on('failure', new TimeoutError('The connection was inactive for too long'))
+      this.#socket.destroy()
     })
   }
 
   static readonly #listeners: SocketListeners<SocketConnection> = {
     data (data) { this[owner].#onData(data) },
     drain () { this[owner].#onDrain() },
-    end () { this[owner].#reads.after(() => { this[owner].#onEnd() }) },
+    end () { this[owner].#incoming.after(() => { this[owner].#onEnd() }) },
     error (err) { this[owner].#onError(err) },
     close () { this[owner].#onClose() },
     timeout () { this[owner].#onTimeout() }
   }
+}
+
+/** `slice` of a Buffer would be no copy */
+function copyOf (data: Uint8Array | Uint8ArrayList): Uint8Array {
+  return data instanceof Uint8Array ? new Uint8Array(data) : data.slice()
 }

@@ -14,7 +14,7 @@ export interface WireFilter {
    *
    * @returns what the reader shall receive at once, as if it came from the peer
    */
-  sending(data: Uint8ArrayList): Uint8Array | undefined
+  onSend(data: Uint8ArrayList): Uint8Array | undefined
 
   /**
    * Sees everything that is received.
@@ -22,12 +22,12 @@ export interface WireFilter {
    * @returns what of it is for the reader, maybe nothing
    * @throws {Error} if the connection must be aborted
    */
-  received(data: Uint8Array): Uint8Array
+  onReceive(data: Uint8Array): Uint8Array
 
   /**
    * The peer sent FIN or RST.
    *
    * @throws {Error} if the connection must be aborted
    */
-  ended(): void
+  onEnd(): void
 }

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { StreamStateError } from '@libp2p/interface'
 import { isUint8ArrayList } from 'uint8arraylist'
-import { CopyRun, newSlab } from '../connection/copy-run.ts'
-import { closeGatherer, flushSoon, isExiting, openGatherer } from '../connection/gathered.ts'
-import { GracefulConnection } from '../connection/graceful-connection.ts'
+import { CopyRun, newSlab } from '../bytes/copy-run.ts'
+import { closeBatcher, flushSoon, isExiting, openBatcher } from '../event-loop/flush-soon.ts'
+import { SocketConnection } from '../connection/socket-connection.ts'
 import type { AbortOptions, MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -142,7 +142,7 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
     if (event.type === 'close' && state !== 'over') {
       // Noise tells twice of a connection that was reset after an abort
       state = 'over'
-      closeGatherer()
+      closeBatcher()
     } else if (event.type === 'remoteCloseWrite' && state !== 'over') {
       state = 'closing'
     } else if (event.type === 'message' && (state === 'silent' || state === 'gathering')) {
@@ -153,7 +153,7 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
   }
 
   if (stream.status === 'open' || stream.status === 'closing') {
-    openGatherer()
+    openBatcher()
   } else {
     state = 'over'
   }
@@ -162,7 +162,7 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
   below.close = async (options?: AbortOptions) => {
     const hasWaited = flush()
 
-    if (hasWaited && !(below instanceof GracefulConnection)) {
+    if (hasWaited && !(below instanceof SocketConnection)) {
       // An in-memory connection takes no input from its `close` on. Sent one by one, the messages
       // would have filled it, and the caller would have waited, and read answers meanwhile.
       state = 'last turn'

@@ -1,4 +1,3 @@
-import { InvalidParametersError } from '@libp2p/interface'
 import type { CloseServerOnMaxConnectionsOpts } from '../options.ts'
 
 /**
@@ -9,14 +8,7 @@ export class AcceptGate {
   readonly #limits?: CloseServerOnMaxConnectionsOpts
   #isShut = false
 
-  /**
-   * @throws {InvalidParametersError} if `closeAbove` is less than `listenBelow`
-   */
   constructor (limits?: CloseServerOnMaxConnectionsOpts) {
-    if (limits != null && limits.closeAbove < limits.listenBelow) {
-      throw new InvalidParametersError('closeAbove must be >= listenBelow')
-    }
-
     this.#limits = limits
   }
 

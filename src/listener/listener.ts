@@ -11,22 +11,16 @@ import { DescriptorWatch } from './descriptor-watch.ts'
 import { ListenerMetrics } from './listener-metrics.ts'
 import { PausableServer } from './pausable-server.ts'
 import { Slots } from './slots.ts'
-import type { Lingering } from '../connection/close-path.ts'
+import type { Lingering } from '../connection/lingering.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
-import type { CloseServerOnMaxConnectionsOpts, SocketOptions, TCPListenSocketOptions } from '../options.ts'
+import type { ListenerSettings } from '../options.ts'
 import type { AbortOptions, ComponentLogger, Listener, ListenerEvents, Logger, Metrics, Upgrader } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
 export interface TCPListenerInit {
+  settings: ListenerSettings
   upgrader: Upgrader
-  socketOptions: SocketOptions<TCPListenSocketOptions>
-  inactivityTimeout?: number
-  maxConnections?: number
-  backlog?: number
-  closeServerOnMaxConnections?: CloseServerOnMaxConnectionsOpts
-  closeTimeout: number
-  stalledWriteTimeout: number
   lingering: Lingering
 
   /** Those of the transport, accepted ones too */
@@ -59,27 +53,27 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   constructor (init: TCPListenerInit) {
     super()
 
+    const { closeServerOnMaxConnections, maxConnections, socket } = init.settings
+
     this.#init = init
-    this.#gate = new AcceptGate(init.closeServerOnMaxConnections)
+    this.#gate = new AcceptGate(closeServerOnMaxConnections)
     this.#log = init.logger.forComponent('libp2p:tcp:listener')
     this.#connectionLog = init.logger.forComponent('libp2p:tcp:connection')
     this.#metrics = new ListenerMetrics(init.metrics, () => this.#slots.sockets)
     setMaxListeners(Infinity, this.#shutdown.signal)
 
     // the connection decides what follows the peer's FIN
-    const server = net.createServer({ ...init.socketOptions, allowHalfOpen: true })
-
-    const maxConnections = init.maxConnections ?? Infinity
+    const server = net.createServer({ ...socket, allowHalfOpen: true })
     const limitServer = (): void => {
-      if (init.maxConnections != null) {
+      if (maxConnections != null) {
         // those that linger make room
-        server.maxConnections = init.maxConnections + this.#slots.lingering
+        server.maxConnections = maxConnections + this.#slots.lingering
       }
     }
 
     this.#slots = new Slots({
-      maxConnections,
-      maxSockets: Math.min(maxConnections, init.closeServerOnMaxConnections?.closeAbove ?? Infinity),
+      maxConnections: maxConnections ?? Infinity,
+      maxSockets: Math.min(maxConnections ?? Infinity, closeServerOnMaxConnections?.closeAbove ?? Infinity),
       sockets: init.sockets,
       lingering: init.lingering,
       onLeave: () => {
@@ -126,10 +120,11 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       throw new ListenError('server was closed')
     }
 
-    const { allowHalfOpen, keepAlive, keepAliveInitialDelay, noDelay, ...options } = this.#init.socketOptions
+    const { backlog, socket } = this.#init.settings
+    const { allowHalfOpen, keepAlive, keepAliveInitialDelay, noDelay, ...options } = socket
 
     this.#listeningAddr = ma
-    await this.#server.listen(toEndpoint(ma), { backlog: this.#init.backlog, ...options })
+    await this.#server.listen(toEndpoint(ma), { backlog, ...options })
     this.#log('listening on %s', this.#metrics.label)
   }
 
@@ -176,7 +171,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     this.#log('closing server on %s', this.#metrics.label)
     this.#shutdown.abort()
 
-    await this.#slots.closed(this.#init.closeTimeout)
+    await this.#slots.closed(this.#init.settings.connection.closeTimeout)
     await closed
 
     if (this.#hasListened) {
@@ -223,6 +218,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   }
 
   #toConnection (socket: Socket): SocketConnection {
+    const { settings } = this.#init
     const localAddr = this.#listeningAddr
 
     if (this.#server.state === 'closed' || localAddr == null) {
@@ -235,7 +231,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       throw new ConnectionClosedError('The peer was gone before its connection was accepted')
     }
 
-    if (this.#init.socketOptions.noDelay) {
+    if (settings.socket.noDelay) {
       socket.setNoDelay(true)
     }
 
@@ -244,10 +240,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       remoteAddr,
       localAddr,
       direction: 'inbound',
-      inactivityTimeout: this.#init.inactivityTimeout,
-      closeTimeout: this.#init.closeTimeout,
-      stalledWriteTimeout: this.#init.stalledWriteTimeout,
-      allowHalfOpen: this.#init.socketOptions.allowHalfOpen,
+      settings: settings.connection,
       lingering: this.#slots,
       metrics: this.#metrics.events,
       metricPrefix: `${this.#metrics.label} `,
@@ -298,7 +291,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
 
   #tellListenError (err: Error): void {
     try {
-      this.#init.closeServerOnMaxConnections?.onListenError?.(err)
+      this.#init.settings.closeServerOnMaxConnections?.onListenError?.(err)
     } catch (thrown) {
       this.#log.error('onListenError threw - %e', thrown)
     }

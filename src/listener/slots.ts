@@ -1,5 +1,5 @@
 import { OpenSockets } from '../connection/open-sockets.ts'
-import type { Lingering } from '../connection/close-path.ts'
+import type { Lingering } from '../connection/lingering.ts'
 import type { Socket } from 'node:net'
 
 export interface SlotsInit {

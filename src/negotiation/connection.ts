@@ -45,7 +45,7 @@ export class OptimisticNegotiation implements WireFilter {
     return this.#protocol
   }
 
-  sending (data: Uint8ArrayList): Uint8Array | undefined {
+  onSend (data: Uint8ArrayList): Uint8Array | undefined {
     if (this.#state !== 'undecided') {
       return
     }
@@ -64,7 +64,7 @@ export class OptimisticNegotiation implements WireFilter {
     return reply
   }
 
-  received (data: Uint8Array): Uint8Array {
+  onReceive (data: Uint8Array): Uint8Array {
     if (this.#reply == null) {
       // the peer spoke first: whoever reads has to see it
       this.#state = 'passing'
@@ -78,7 +78,7 @@ export class OptimisticNegotiation implements WireFilter {
     return rest
   }
 
-  ended (): void {
+  onEnd (): void {
     this.#reply?.end()
     this.#state = this.#reply?.state ?? 'passing'
     this.#throwIfRefused('the peer closed the connection before it replied')

@@ -2,7 +2,7 @@ import { InvalidParametersError } from '@libp2p/interface'
 import { MAX_TIMEOUT, REPLY_TIMEOUT } from '../constants.ts'
 import { OptimisticEncrypter } from './encrypter.ts'
 import { OptimisticMuxerFactory } from './muxer.ts'
-import { standIn } from './stand-in.ts'
+import { forwardLifecycle } from './forward-lifecycle.ts'
 import type { OptimisticEncrypterComponents } from './encrypter.ts'
 import type { OptimisticMuxerComponents } from './muxer.ts'
 import type { ConnectionEncrypter, StreamMuxerFactory } from '@libp2p/interface'
@@ -61,11 +61,11 @@ export function optimistic <Components> (factory: (components: Components) => St
     const made: unknown = factory(components)
 
     if (hasMethod<StreamMuxerFactory>(made, 'createStreamMuxer')) {
-      return standIn(made, new OptimisticMuxerFactory(made, components, timeout))
+      return forwardLifecycle(made, new OptimisticMuxerFactory(made, components, timeout))
     }
 
     if (hasMethod<ConnectionEncrypter>(made, 'secureOutbound')) {
-      return standIn(made, new OptimisticEncrypter(made, components, timeout))
+      return forwardLifecycle(made, new OptimisticEncrypter(made, components, timeout))
     }
 
     throw new InvalidParametersError('optimistic() takes a factory of a stream muxer or of a connection encrypter')

@@ -1,11 +1,11 @@
 import { expect } from 'aegir/chai'
-import { LingeringSockets } from '../../src/connection/close-path.ts'
+import { LingeringSockets } from '../../src/connection/lingering.ts'
 import { MAX_LINGERING } from '../../src/constants.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { connectionOver, rawTransport } from '../fixtures/raw.ts'
 import { until } from '../fixtures/waiting.ts'
-import type { LingerBounds } from '../../src/connection/close-path.ts'
+import type { LingerBounds } from '../../src/connection/lingering.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 

@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../../src/connection/read-budget.ts'
+import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../../src/event-loop/read-budget.ts'
 import { MiB, collect, payload, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawTransport } from '../fixtures/raw.ts'

@@ -5,7 +5,8 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { connectionOver } from '../fixtures/raw.ts'
 import { closed, until, within } from '../fixtures/waiting.ts'
-import type { SocketConnection, SocketConnectionInit } from '../../src/connection/socket-connection.ts'
+import type { SocketConnection } from '../../src/connection/socket-connection.ts'
+import type { ConnectionSettings } from '../../src/options.ts'
 import type { Socket } from 'node:net'
 
 /**
@@ -14,7 +15,7 @@ import type { Socket } from 'node:net'
 describe('closing a connection that does not read', () => {
   const defer = cleanUpAfterEach()
 
-  async function setUp (init?: Partial<SocketConnectionInit>): Promise<{ socket: Socket, peer: Socket, conn: SocketConnection }> {
+  async function setUp (init?: Partial<ConnectionSettings>): Promise<{ socket: Socket, peer: Socket, conn: SocketConnection }> {
     const { addr, port, next } = await rawPeer(defer, { pauseOnConnect: true })
     const socket = await rawClient(defer, port)
 

@@ -5,7 +5,7 @@ import { HEADER, NOISE, NOISE_ONLY, NA, PLAINTEXT, TLS, counting, joined, list, 
 describe('optimistic negotiation, without a socket', () => {
   function proposed (proposal = NOISE): OptimisticNegotiation {
     const negotiation = new OptimisticNegotiation()
-    negotiation.sending(list(proposal))
+    negotiation.onSend(list(proposal))
 
     return negotiation
   }
@@ -14,11 +14,11 @@ describe('optimistic negotiation, without a socket', () => {
     it(`answers a proposal of ${proposal.byteLength} bytes with the same bytes, once`, () => {
       const negotiation = new OptimisticNegotiation()
 
-      expect(negotiation.sending(list(proposal))).to.equalBytes(proposal)
+      expect(negotiation.onSend(list(proposal))).to.equalBytes(proposal)
       expect(negotiation).to.include({ state: 'awaiting', done: false })
 
-      expect(negotiation.sending(list(proposal))).to.be.undefined()
-      expect(negotiation.sending(list(counting(40)))).to.be.undefined()
+      expect(negotiation.onSend(list(proposal))).to.be.undefined()
+      expect(negotiation.onSend(list(counting(40)))).to.be.undefined()
       expect(negotiation.state).to.equal('awaiting')
     })
   }
@@ -26,7 +26,7 @@ describe('optimistic negotiation, without a socket', () => {
   it('answers a proposal that was written in pieces within one send', () => {
     const negotiation = new OptimisticNegotiation()
 
-    expect(negotiation.sending(list(HEADER, NOISE_ONLY))).to.equalBytes(NOISE)
+    expect(negotiation.onSend(list(HEADER, NOISE_ONLY))).to.equalBytes(NOISE)
     expect(negotiation.protocol).to.equal('/noise')
   })
 
@@ -50,12 +50,12 @@ describe('optimistic negotiation, without a socket', () => {
     it(`lets everything pass for good if the first thing sent is ${name}`, () => {
       const negotiation = new OptimisticNegotiation()
 
-      expect(negotiation.sending(list(first))).to.be.undefined()
+      expect(negotiation.onSend(list(first))).to.be.undefined()
       expect(negotiation).to.include({ state: 'passing', done: true })
 
-      expect(negotiation.sending(list(NOISE))).to.be.undefined()
-      expect(negotiation.received(NA)).to.equalBytes(NA)
-      negotiation.ended()
+      expect(negotiation.onSend(list(NOISE))).to.be.undefined()
+      expect(negotiation.onReceive(NA)).to.equalBytes(NA)
+      negotiation.onEnd()
       expect(negotiation.state).to.equal('passing')
     })
   }
@@ -63,15 +63,15 @@ describe('optimistic negotiation, without a socket', () => {
   it('lets everything pass for good if the peer speaks first', () => {
     const negotiation = new OptimisticNegotiation()
 
-    expect(negotiation.received(NOISE)).to.equalBytes(NOISE)
+    expect(negotiation.onReceive(NOISE)).to.equalBytes(NOISE)
     expect(negotiation).to.include({ state: 'passing', done: true })
-    expect(negotiation.sending(list(NOISE))).to.be.undefined()
-    expect(negotiation.received(NA)).to.equalBytes(NA)
+    expect(negotiation.onSend(list(NOISE))).to.be.undefined()
+    expect(negotiation.onReceive(NA)).to.equalBytes(NA)
   })
 
   it('is not refused by a peer that closes before anything was proposed', () => {
     const negotiation = new OptimisticNegotiation()
-    negotiation.ended()
+    negotiation.onEnd()
 
     expect(negotiation.state).to.equal('passing')
   })
@@ -82,10 +82,10 @@ describe('optimistic negotiation, without a socket', () => {
         const negotiation = proposed()
         const tail = counting(length)
 
-        expect(negotiation.received(NOISE.subarray(0, at))).to.have.lengthOf(0)
-        expect(negotiation.received(joined(NOISE.subarray(at), tail))).to.equalBytes(tail)
+        expect(negotiation.onReceive(NOISE.subarray(0, at))).to.have.lengthOf(0)
+        expect(negotiation.onReceive(joined(NOISE.subarray(at), tail))).to.equalBytes(tail)
         expect(negotiation).to.include({ state: 'verified', done: true })
-        expect(negotiation.received(NOISE)).to.equalBytes(NOISE)
+        expect(negotiation.onReceive(NOISE)).to.equalBytes(NOISE)
       }
     }
   })
@@ -95,7 +95,7 @@ describe('optimistic negotiation, without a socket', () => {
 
     for (const byte of NOISE) {
       expect(negotiation.done).to.be.false()
-      expect(negotiation.received(Uint8Array.of(byte))).to.have.lengthOf(0)
+      expect(negotiation.onReceive(Uint8Array.of(byte))).to.have.lengthOf(0)
     }
 
     expect(negotiation.state).to.equal('verified')
@@ -107,7 +107,7 @@ describe('optimistic negotiation, without a socket', () => {
     for (const { at, value, bytes } of substitutions(NOISE)) {
       const negotiation = proposed()
 
-      expect(() => negotiation.received(bytes), `${value} at ${at}`).to.throw()
+      expect(() => negotiation.onReceive(bytes), `${value} at ${at}`).to.throw()
         .with.property('name', 'UnsupportedProtocolError')
       expect(negotiation).to.include({ state: 'refused', done: true })
       cases++
@@ -118,26 +118,26 @@ describe('optimistic negotiation, without a socket', () => {
 
   it('is refused by na before the whole of it has come', () => {
     const negotiation = proposed()
-    negotiation.received(HEADER)
+    negotiation.onReceive(HEADER)
 
-    expect(() => negotiation.received(Uint8Array.of(3))).to.throw().with.property('name', 'UnsupportedProtocolError')
+    expect(() => negotiation.onReceive(Uint8Array.of(3))).to.throw().with.property('name', 'UnsupportedProtocolError')
     expect(negotiation.state).to.equal('refused')
   })
 
   it('is refused by a peer that closes after any part of the reply', () => {
     for (let length = 0; length < NOISE.byteLength; length++) {
       const negotiation = proposed()
-      negotiation.received(NOISE.subarray(0, length))
+      negotiation.onReceive(NOISE.subarray(0, length))
 
-      expect(() => { negotiation.ended() }, `${length} bytes`).to.throw().with.property('name', 'UnsupportedProtocolError')
+      expect(() => { negotiation.onEnd() }, `${length} bytes`).to.throw().with.property('name', 'UnsupportedProtocolError')
       expect(negotiation.state).to.equal('refused')
     }
   })
 
   it('is not refused by a peer that closes behind the reply', () => {
     const negotiation = proposed()
-    negotiation.received(NOISE)
-    negotiation.ended()
+    negotiation.onReceive(NOISE)
+    negotiation.onEnd()
 
     expect(negotiation.state).to.equal('verified')
   })
@@ -145,8 +145,8 @@ describe('optimistic negotiation, without a socket', () => {
   it('stays refused', () => {
     const negotiation = proposed()
 
-    expect(() => negotiation.received(NA)).to.throw()
-    expect(() => negotiation.received(NOISE)).to.throw()
+    expect(() => negotiation.onReceive(NA)).to.throw()
+    expect(() => negotiation.onReceive(NOISE)).to.throw()
     expect(negotiation.state).to.equal('refused')
   })
 })

@@ -35,17 +35,17 @@ describe(`properties of the expected reply (seed ${seed})`, () => {
   it('gives the reader of a connection what the model says and throws where the model refuses', () => {
     check(fc.property(chunked(replies), fc.boolean(), (chunks, ends) => {
       const negotiation = new OptimisticNegotiation()
-      expect(negotiation.sending(list(EXPECTED))).to.equalBytes(EXPECTED)
+      expect(negotiation.onSend(list(EXPECTED))).to.equalBytes(EXPECTED)
 
       const expected = compare(Uint8Array.from(chunks.flatMap(chunk => [...chunk])))
       const rest: number[] = []
       let error: any
 
       try {
-        chunks.forEach(chunk => { rest.push(...negotiation.received(chunk)) })
+        chunks.forEach(chunk => { rest.push(...negotiation.onReceive(chunk)) })
 
         if (ends) {
-          negotiation.ended()
+          negotiation.onEnd()
         }
       } catch (err) {
         error = err

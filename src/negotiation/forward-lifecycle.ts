@@ -4,7 +4,7 @@ import { serviceCapabilities, serviceDependencies } from '@libp2p/interface'
 const OWN = ['beforeStart', 'start', 'afterStart', 'beforeStop', 'stop', 'afterStop', serviceCapabilities, serviceDependencies]
 
 /** Let the decorator of a component have the life of the one that it decorates */
-export function standIn <Decorator extends object> (decorated: object, decorator: Decorator): Decorator {
+export function forwardLifecycle <Decorator extends object> (decorated: object, decorator: Decorator): Decorator {
   for (const key of OWN) {
     const value = Reflect.get(decorated, key)
 

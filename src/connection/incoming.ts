@@ -1,6 +1,6 @@
 import { MAX_UNREAD_BYTES } from '../constants.ts'
-import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from './read-budget.ts'
-import { InTurn } from './turns.ts'
+import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../event-loop/read-budget.ts'
+import { QueuedHandshake } from '../event-loop/handshake-queue.ts'
 import type { MessageStream, Stream } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
@@ -23,7 +23,7 @@ export interface Reader extends Pick<MessageStream, 'status' | 'readBufferLength
  * whatever it takes to deal with them: most of a second, where they are thousands
  * of window updates of a muxer and each makes a stream send.
  */
-export class ReadPath {
+export class Incoming {
   readonly #socket: Socket
   readonly #reader: Reader
 
@@ -31,7 +31,7 @@ export class ReadPath {
   #isHandedOn = false
 
   /** Exists while what is for the reader first has to wait for its turn */
-  #inTurn?: InTurn
+  #queued?: QueuedHandshake
 
   constructor (socket: Socket, reader: Reader) {
     this.#socket = socket
@@ -48,8 +48,8 @@ export class ReadPath {
     if (this.#isHandedOn) {
       this.#reader.onRead(data)
     } else if (data.byteLength > 0) {
-      this.#inTurn ??= new InTurn(data => { this.#handOnFirst(data) })
-      this.#inTurn.add(data)
+      this.#queued ??= new QueuedHandshake(data => { this.#handOnFirst(data) })
+      this.#queued.add(data)
     }
 
     if (this.#reader.status !== 'open') {
@@ -78,31 +78,31 @@ export class ReadPath {
 
   /** Do this when what waits was handed on and has been dealt with, or now where nothing waits */
   after (callback: () => void): void {
-    if (this.#inTurn == null) {
+    if (this.#queued == null) {
       callback()
     } else {
-      this.#inTurn.after(callback)
+      this.#queued.after(callback)
     }
   }
 
   /** Hand on what waits for its turn */
   flush (): void {
-    this.#inTurn?.flush()
+    this.#queued?.flush()
   }
 
   /** Forget what waits */
   drop (): void {
-    this.#inTurn?.drop()
-    this.#inTurn = undefined
+    this.#queued?.drop()
+    this.#queued = undefined
   }
 
   get #waitingBytes (): number {
-    return this.#reader.readBufferLength + (this.#inTurn?.byteLength ?? 0)
+    return this.#reader.readBufferLength + (this.#queued?.byteLength ?? 0)
   }
 
   #handOnFirst (data: Uint8Array): void {
     this.#isHandedOn = true
-    this.#inTurn = undefined
+    this.#queued = undefined
     this.#reader.onRead(data)
     // held back while it waited for its turn
     this.goOn()

@@ -1,5 +1,3 @@
-import type { Socket } from 'node:net'
-
 /**
  * Call back after `ms`, but not before the event loop has looked for input
  * once more: after a stall timers run first, while the peer's answer may lie in
@@ -38,28 +36,4 @@ export function afterPoll (ms: number, callback: () => void, isRef = true): () =
     clearTimeout(timer)
     clearImmediate(immediate)
   }
-}
-
-/**
- * What to do on a socket's 'timeout': call back if it really has neither sent
- * nor received anything for as long as its `setTimeout` says, and the event loop
- * was not just too busy to look. Else the time begins anew: where `send` only made
- * the socket's buffer longer, Node would not count it again.
- *
- * @see https://nodejs.org/api/net.html#event-timeout
- */
-export function ifInactive (socket: Socket, callback: () => void): void {
-  const { bytesRead, writableLength } = socket
-
-  setImmediate(() => {
-    if (socket.destroyed) {
-      return
-    }
-
-    if (socket.bytesRead === bytesRead && socket.writableLength === writableLength) {
-      callback()
-    } else {
-      socket.setTimeout(socket.timeout ?? 0)
-    }
-  })
 }

@@ -1,4 +1,4 @@
-import { afterPoll } from './timers.ts'
+import { afterPoll } from '../event-loop/after-poll.ts'
 import type { Socket } from 'node:net'
 
 /** How often a socket is looked at until its writes count as stalled */
@@ -12,7 +12,7 @@ const LOOKS = 4
  * setting a timer for each. Looks are counted, not the time between them, so
  * that an event loop that is busy for minutes counts once.
  */
-export class WriteWatch {
+export class StallWatch {
   readonly #socket: Socket
   readonly #timeout: number
   readonly #onStalled: () => void

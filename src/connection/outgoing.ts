@@ -1,27 +1,29 @@
 import { isUint8ArrayList } from 'uint8arraylist'
+import { CopyRun, newSlab } from '../bytes/copy-run.ts'
 import { COPY_BYTES, FLUSH_BYTES } from '../constants.ts'
-import { CopyRun, newSlab } from './copy-run.ts'
-import { flushSoon, isExiting } from './gathered.ts'
-import type { Gatherer } from './gathered.ts'
+import { closeBatcher, flushSoon, isExiting, openBatcher } from '../event-loop/flush-soon.ts'
+import { StallWatch } from './stall-watch.ts'
+import type { Batcher } from '../event-loop/flush-soon.ts'
 import type { Socket } from 'node:net'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 const slab = newSlab()
 
-export interface Backlogged {
-  /** The kernel did not take at once all that it was given */
-  onBacklog(): void
+/** Whoever sends */
+export interface Writer {
+  /** The peer takes nothing of what was sent */
+  onStalledWrite(): void
 }
 
 /** What of most connections waits most of the time */
 const NOTHING: Uint8Array[] = []
 
 /**
- * Gathers what is sent in one go, before anything that is awaited after it goes on,
- * and hands it to the socket in one write. So that costs one system call and, as
- * long as it fits, one segment: with TCP_NODELAY every write would be a segment
- * of its own. It does not wait for the end of the tick, which may be many such
- * goes away, while the peer could be at work.
+ * Gathers a batch, which is what is sent before anything that is awaited continues, and
+ * hands it to the socket in one write. So a batch costs one system call and, as long as
+ * it fits, one segment: with TCP_NODELAY every write would be a segment of its own. A
+ * batch does not wait for the end of the tick, which may be many batches away, while the
+ * peer could be at work.
  *
  * But the first bytes after the peer was heard leave at once: somebody may be
  * waiting for them, and wakes up while the rest is still being encrypted. On an
@@ -31,9 +33,10 @@ const NOTHING: Uint8Array[] = []
  * returns. What does not wait is written at once, large buffers without a copy:
  * those must be left alone until they are sent, as with `socket.write`.
  */
-export class WritePath implements Gatherer {
+export class Outgoing implements Batcher {
   readonly #socket: Socket
-  readonly #owner: Backlogged
+  readonly #stalledWriteTimeout: number
+  readonly #writer: Writer
   #waiting = NOTHING
   #waitingBytes = 0
 
@@ -42,13 +45,27 @@ export class WritePath implements Gatherer {
 
   #run?: CopyRun
 
-  constructor (socket: Socket, owner: Backlogged) {
+  /** Exists since the kernel first did not take all at once */
+  #stallWatch?: StallWatch
+
+  /** `stalledWriteTimeout` is how long the peer may take nothing, in ms; 0 for ever */
+  constructor (socket: Socket, stalledWriteTimeout: number, writer: Writer) {
     this.#socket = socket
-    this.#owner = owner
+    this.#stalledWriteTimeout = stalledWriteTimeout
+    this.#writer = writer
+
+    if (!socket.closed) {
+      openBatcher()
+    }
+  }
+
+  /** The socket is closed. To be called once */
+  onSocketClosed (): void {
+    closeBatcher()
   }
 
   /** The peer has sent something */
-  heard (): void {
+  onPeerData (): void {
     this.#isReply = true
   }
 
@@ -110,8 +127,13 @@ export class WritePath implements Gatherer {
     }
 
     if (this.#socket.writableLength > 0) {
-      this.#owner.onBacklog()
+      this.#watch()
     }
+  }
+
+  /** The connection is over: what waits for the socket needs no watching */
+  stopWatching (): void {
+    this.#stallWatch?.stop()
   }
 
   /** Forget everything that waits */
@@ -119,6 +141,13 @@ export class WritePath implements Gatherer {
     this.#waiting = NOTHING
     this.#waitingBytes = 0
     this.#run = undefined
+  }
+
+  #watch (): void {
+    if (this.#stalledWriteTimeout > 0) {
+      this.#stallWatch ??= new StallWatch(this.#socket, this.#stalledWriteTimeout, () => { this.#writer.onStalledWrite() })
+      this.#stallWatch.start()
+    }
   }
 
   #wait (bytes: Uint8Array, copyBelow: number, isBacklogged: boolean): void {

@@ -4,7 +4,7 @@ import { Uint8ArrayList } from 'uint8arraylist'
 const { setImmediate } = globalThis
 
 /** Whoever waits, first come first served */
-const waiting = new Set<InTurn>()
+const waiting = new Set<QueuedHandshake>()
 
 /** How long handing on may go on in a turn, as a part of the time that all else in that turn took */
 const SHARE = 1 / 4
@@ -25,7 +25,7 @@ let done = 0
  * for one handshake and not for all of them: one a turn, or more of them while
  * they take little of what everything else in that turn took.
  */
-export class InTurn {
+export class QueuedHandshake {
   readonly #handOn: (data: Uint8Array) => void
   #data?: Uint8ArrayList
   #after?: () => void

@@ -1,12 +1,12 @@
-/** Has accepted bytes that it has not handed down yet */
-export interface Gatherer {
-  /** Hand down everything that waits */
+/** Gathers a batch: bytes that it has accepted and not handed down yet */
+export interface Batcher {
+  /** Hand down the batch */
   flush(): void
 }
 
-const NONE: Gatherer[] = []
+const NONE: Batcher[] = []
 let waiting = NONE
-let openGatherers = 0
+let openBatchers = 0
 let exiting = false
 
 /**
@@ -17,31 +17,34 @@ export function isExiting (): boolean {
   return exiting
 }
 
-/** Call `flush` once before anything goes on that is awaited after this, and at the latest when the process exits. */
-export function flushSoon (gatherer: Gatherer): void {
+/**
+ * Call `flush` once, in a microtask: before anything continues that is awaited after
+ * this, and at the latest when the process exits.
+ */
+export function flushSoon (batcher: Batcher): void {
   if (waiting === NONE) {
-    waiting = [gatherer]
+    waiting = [batcher]
     queueMicrotask(flushAll)
   } else {
-    waiting.push(gatherer)
+    waiting.push(batcher)
   }
 }
 
 /**
- * A gatherer that may call {@link flushSoon} exists from now on.
+ * A batcher that may call {@link flushSoon} exists from now on.
  *
  * Node calls no 'exit' listener that was added while it emits 'exit'. So one listener
- * for all gatherers must be there before: as long as any of them is open.
+ * for all batchers must be there before: as long as any of them is open.
  */
-export function openGatherer (): void {
-  if (openGatherers++ === 0) {
+export function openBatcher (): void {
+  if (openBatchers++ === 0) {
     process.on('exit', onExit)
   }
 }
 
-/** One of those that called {@link openGatherer} is gone. */
-export function closeGatherer (): void {
-  if (--openGatherers === 0) {
+/** One of those that called {@link openBatcher} is gone. */
+export function closeBatcher (): void {
+  if (--openBatchers === 0) {
     process.off('exit', onExit)
   }
 }
@@ -56,12 +59,12 @@ function onExit (): void {
 }
 
 function flushAll (): void {
-  const gatherers = waiting
+  const batchers = waiting
   waiting = NONE
 
-  for (const gatherer of gatherers) {
+  for (const batcher of batchers) {
     try {
-      gatherer.flush()
+      batcher.flush()
     } catch (err) {
       // an uncaught exception, as in a microtask of its own, that keeps nothing of the others back
       queueMicrotask(() => { throw err })

@@ -1,0 +1,199 @@
+import { raceSignal } from 'race-signal'
+import { MAX_HELD_BYTES } from '../constants.ts'
+import { nextState } from './close-state.ts'
+import { finish } from './end-socket.ts'
+import type { CloseState } from './close-state.ts'
+import type { AbortOptions } from '@libp2p/interface'
+import type { Socket } from 'node:net'
+
+/**
+ * Where the encrypter above has a queue, this many turns of the event loop must pass
+ * in which it sends nothing before it is taken to be empty: TLS takes one for each
+ * write, and may be asked later in the same turn than we look
+ */
+const QUIET_TURNS = 2
+
+/** What `send` has accepted and the socket has not */
+export interface Unsent {
+  /** Whether there is anything */
+  isPending(): boolean
+
+  /** Whether more may come from a queue above, as TLS has one */
+  hasQueueAbove(): boolean
+
+  /** Give the socket what it takes, and wait until it takes more */
+  drain(): Promise<void>
+
+  /** Accept no more, and give the socket all that is left */
+  end(): void
+}
+
+export interface ClosingInit {
+  socket: Socket
+  unsent: Unsent
+
+  /** What began it: a call of `close()`, or the peer's FIN */
+  cause: 'close' | 'fin'
+
+  /** Which end closed first: a peer's FIN does not always begin a close */
+  by: 'local' | 'remote'
+
+  /** How long to wait for the peer's FIN, in ms */
+  timeout: number
+
+  /** It is done: the socket is closed (`destroyed`), or the peer's FIN was awaited for long enough */
+  onDone(event: 'destroyed' | 'timeout'): void
+}
+
+/**
+ * A graceful close from its begin on: everything that `send` accepted goes to the
+ * kernel, then FIN, and the peer's FIN is awaited.
+ */
+export class Closing {
+  readonly by: 'local' | 'remote'
+  readonly #init: ClosingInit
+  readonly #result = Promise.withResolvers<void>()
+  #state: CloseState = nextState('open', 'close')
+  #isAwaited = false
+
+  /** Another end came first, or this is done */
+  #isOver = false
+
+  /** What `send` has accepted since the close began, in bytes */
+  #heldBytes = 0
+
+  /** Why `send` took no more, until a turn after somebody has given up over it */
+  #refusal?: unknown
+
+  constructor (init: ClosingInit) {
+    this.by = init.by
+    this.#init = init
+    // whoever waits is told, but nobody has to wait
+    this.#result.promise.catch(() => {})
+  }
+
+  /** `draining` or `awaiting-fin`, as long as the connection is not over */
+  get state (): CloseState {
+    return this.#state
+  }
+
+  /** Whether anybody waits for it: the peer's FIN begins a close too */
+  get isAwaited (): boolean {
+    return this.#isAwaited
+  }
+
+  /** Where nothing is left to be sent the socket is ended when this returns */
+  start (): void {
+    this.#run().catch(() => {
+      // the connection is over, and has settled this. Or the logger throws
+    })
+  }
+
+  /**
+   * The signal ends the wait, not the close.
+   *
+   * @throws {Error} what ended the connection before everything was sent
+   */
+  async done (options?: AbortOptions): Promise<void> {
+    this.#isAwaited = true
+
+    return raceSignal(this.#result.promise, options?.signal)
+  }
+
+  /** The connection is over. `error` says why not everything was sent, if it was not */
+  settle (error?: Error): void {
+    this.#isOver = true
+
+    if (error == null) {
+      this.#result.resolve()
+    } else {
+      this.#result.reject(error)
+    }
+  }
+
+  /**
+   * Something is sent, maybe by an encrypter that has held it back.
+   *
+   * @returns whether it may be: nobody has held back more than {@link MAX_HELD_BYTES}
+   */
+  hold (bytes: number): boolean {
+    this.#heldBytes += bytes
+
+    return this.#heldBytes <= MAX_HELD_BYTES
+  }
+
+  /** `send` has thrown this, since it came too late for the close */
+  refuse (err: unknown): void {
+    this.#refusal = err
+  }
+
+  /**
+   * An encrypter whose late `send` threw aborts with that error, TLS several times. That
+   * is no reason to lose what came in time: it is ignored for a turn of the event loop.
+   */
+  isRefusal (err?: unknown): boolean {
+    if (err == null || err !== this.#refusal) {
+      return false
+    }
+
+    setImmediate(() => {
+      if (this.#refusal === err) {
+        this.#refusal = undefined
+      }
+    })
+
+    return true
+  }
+
+  async #run (): Promise<void> {
+    const { cause, onDone, socket, timeout, unsent } = this.#init
+
+    // whoever hears of the peer's FIN may answer it
+    if (cause === 'fin' || unsent.isPending() || unsent.hasQueueAbove()) {
+      do {
+        await this.#drain()
+      } while (!this.#isOver && unsent.isPending())
+    }
+
+    if (this.#isOver) {
+      return
+    }
+
+    unsent.end()
+
+    if (socket.destroyed && !socket.writableFinished) {
+      // by somebody else: its 'close' event is about to say that not everything was sent
+      return
+    }
+
+    const isClosed = await finish(socket, {
+      timeout,
+      onFinish: () => { this.#state = nextState(this.#state, 'finish') }
+    })
+
+    if (!this.#isOver) {
+      onDone(isClosed ? 'destroyed' : 'timeout')
+    }
+  }
+
+  async #drain (): Promise<void> {
+    const { socket, unsent } = this.#init
+
+    await Promise.resolve()
+
+    let turns = unsent.hasQueueAbove() ? QUIET_TURNS : 0
+
+    while (!this.#isOver && (turns > 0 || unsent.isPending())) {
+      const { bytesWritten } = socket
+      const wasPending = unsent.isPending()
+
+      await unsent.drain()
+      // let whoever waited for 'drain' send
+      await new Promise<void>(resolve => { setImmediate(resolve) })
+
+      if (unsent.hasQueueAbove()) {
+        turns = wasPending || socket.bytesWritten !== bytesWritten ? QUIET_TURNS : turns - 1
+      }
+    }
+  }
+}

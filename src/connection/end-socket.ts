@@ -1,0 +1,110 @@
+import { afterPoll } from '../event-loop/after-poll.ts'
+import type { Socket } from 'node:net'
+
+const NOTHING = new Uint8Array()
+
+export interface FinishInit {
+  /** How long to wait for the peer's FIN after ours was handed to the kernel, in ms; 0 for not at all */
+  timeout: number
+
+  /** The kernel has taken FIN, and everything before it */
+  onFinish(): void
+}
+
+/**
+ * Send FIN behind everything that was written, and wait for the peer's.
+ *
+ * The caller has stopped listening for data: whatever still comes in is read
+ * and thrown away. Both halves matter. Were the socket closed while input lies
+ * unread, or while more of it is under way, the kernel would answer with RST,
+ * and a peer that receives RST loses what it has not yet read.
+ *
+ * The socket is not destroyed, unless it has finished before.
+ *
+ * @returns whether the socket is closed; if not, let it linger
+ */
+export async function finish (socket: Socket, { timeout, onFinish }: FinishInit): Promise<boolean> {
+  if (socket.closed) {
+    onFinish()
+
+    return true
+  }
+
+  return new Promise<boolean>(resolve => {
+    let cancelTimeout = (): void => {}
+
+    const done = (closed: boolean): void => {
+      cancelTimeout()
+      socket.off('finish', onFinished)
+      socket.off('close', onClose)
+      resolve(closed)
+    }
+    const onFinished = (): void => {
+      onFinish()
+
+      if (timeout === 0 && !socket.readableEnded) {
+        done(false)
+      } else {
+        // while anybody waits it is the socket that keeps the process alive
+        cancelTimeout = afterPoll(timeout, () => { done(false) }, false)
+      }
+    }
+    const onClose = (): void => {
+      done(true)
+    }
+
+    socket.on('close', onClose)
+
+    if (socket.writableFinished) {
+      onFinished()
+    } else {
+      socket.on('finish', onFinished)
+    }
+
+    socket.end()
+    socket.resume()
+  })
+}
+
+/**
+ * Whether the kernel has everything that was written, and FIN, or is about to get
+ * that. Node tells only when the kernel has taken FIN, by 'finish'.
+ */
+export function isFinishing ({ destroyed, writableEnded, writableFinished, writableLength }: Socket): boolean {
+  // nothing waits in a destroyed socket either: it is lost
+  return writableFinished || (writableEnded && writableLength === 0 && !destroyed)
+}
+
+/**
+ * Have the socket emit 'error', if a RST of the peer lies in the kernel that nobody has
+ * read, since the socket is paused or the peer has sent FIN before. Node hides a RST on a
+ * socket that is not read; an empty write reveals it.
+ */
+export function probe (socket: Socket): void {
+  if (socket.writable && socket.writableLength === 0) {
+    socket.write(NOTHING)
+  }
+}
+
+/**
+ * Close at once, and reset the peer. There is no RST on pipes, and none without a peer.
+ */
+export function reset (socket: Socket): void {
+  if (socket.remoteAddress == null) {
+    socket.destroy()
+  } else {
+    socket.resetAndDestroy()
+  }
+}
+
+/**
+ * Close at once. Where some of what was written is lost the peer is reset. Otherwise it
+ * would mistake a part for the whole.
+ */
+export function cut (socket: Socket): void {
+  if (socket.writableLength > 0) {
+    reset(socket)
+  } else {
+    socket.destroy()
+  }
+}

@@ -1,0 +1,116 @@
+import { ConnectionClosedError, StreamMessageEvent } from '@libp2p/interface'
+import { AbstractMultiaddrConnection } from '@libp2p/utils'
+import { raceSignal } from 'race-signal'
+import { Uint8ArrayList } from 'uint8arraylist'
+import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
+
+/**
+ * libp2p's base class of a connection, repaired. It goes when upstream is repaired:
+ *
+ * - `onDrain` works every time, not just once
+ * - what comes in takes the direct way where nothing waits, which is nearly always: the
+ * lists of the base class cost more than a small message itself
+ * - a logger that throws does not end the process at the peer's FIN
+ */
+export abstract class MessageConnection extends AbstractMultiaddrConnection {
+  #drained?: PromiseWithResolvers<void>
+
+  /** What ended it, if it was no close */
+  closeError?: Error
+
+  /** The connection is over, and its listeners are about to be told by this event */
+  protected abstract beforeClose (event: StreamCloseEvent): void
+
+  abstract close (options?: AbortOptions): Promise<void>
+
+  /** Only the base class's `close` calls it */
+  async sendClose (): Promise<void> {}
+
+  /** As the base class's */
+  onData (data: Uint8Array | Uint8ArrayList): void {
+    const isDirect = this.readStatus === 'readable' &&
+      this.remoteWriteStatus !== 'closed' &&
+      this.readBuffer.byteLength === 0 &&
+      data.byteLength > 0 &&
+      this.listenerCount('message') > 0
+
+    if (isDirect) {
+      this.dispatchEvent(new StreamMessageEvent(new Uint8ArrayList(data)))
+    } else {
+      super.onData(data)
+    }
+  }
+
+  /** As the base class's, without its line of trace */
+  onRemoteCloseWrite (): void {
+    if (this.remoteWriteStatus === 'closed') {
+      return
+    }
+
+    this.remoteWriteStatus = 'closed'
+    this.safeDispatchEvent('remoteCloseWrite')
+    this.maybeDispatchEnd()
+
+    if (this.writeStatus === 'closed') {
+      this.onTransportClosed()
+    }
+  }
+
+  /**
+   * Wait until the peer has taken enough of what was sent for more to make sense.
+   *
+   * @throws {Error} what ended the connection
+   */
+  async onDrain (options?: AbortOptions): Promise<void> {
+    if (!this.writableNeedsDrain) {
+      return
+    }
+
+    if (!this.#isAlive()) {
+      throw this.#endedBy()
+    }
+
+    this.#drained ??= Promise.withResolvers()
+
+    return raceSignal(this.#drained.promise, options?.signal)
+  }
+
+  dispatchEvent (event: Event): boolean {
+    if (event.type === 'close') {
+      this.#onClose(event as StreamCloseEvent)
+    }
+
+    return event.type === 'drain' ? this.#dispatchDrain(event) : super.dispatchEvent(event)
+  }
+
+  /** Before the base class's listeners, which count by the event how the connection ended */
+  #onClose (event: StreamCloseEvent): void {
+    this.beforeClose(event)
+    this.closeError = event.error
+    this.#drained?.reject(this.#endedBy())
+  }
+
+  #dispatchDrain (event: Event): boolean {
+    const drained = this.#drained
+    this.#drained = undefined
+
+    const result = super.dispatchEvent(event)
+
+    // the base class sends what it has kept, unless a listener has ended the connection
+    if (this.#isAlive()) {
+      drained?.resolve()
+    } else {
+      drained?.reject(this.#endedBy())
+    }
+
+    return result
+  }
+
+  #isAlive (): boolean {
+    return this.status === 'open' || this.status === 'closing'
+  }
+
+  #endedBy (): Error {
+    return this.closeError ?? new ConnectionClosedError()
+  }
+}

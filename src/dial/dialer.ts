@@ -1,0 +1,210 @@
+import { ConnectionClosedError, NotStartedError } from '@libp2p/interface'
+import { CustomProgressEvent } from 'progress-events'
+import { raceSignal } from 'race-signal'
+import { endpointName, toEndpoint } from '../addresses.ts'
+import { SocketConnection } from '../connection/socket-connection.ts'
+import { abortError } from '../errors.ts'
+import { dialSettings } from '../options.ts'
+import { connect } from './connect.ts'
+import { chooseDialMode, describeDialMode } from './mode.ts'
+import { Refusals } from './refusals.ts'
+import type { DialMode } from './mode.ts'
+import type { Lingering } from '../connection/lingering.ts'
+import type { OpenSockets } from '../connection/open-sockets.ts'
+import type { WireFilter } from '../connection/wire-filter.ts'
+import type { DialSettings, TCPDialOptions, TCPMetrics, TransportSettings } from '../options.ts'
+import type { Connection, Logger, MultiaddrConnection } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import type { Socket } from 'node:net'
+
+export interface DialerInit {
+  settings: TransportSettings
+  lingering: Lingering
+
+  /** Those of the transport, dialled ones too */
+  sockets: OpenSockets
+
+  /** Told of every connection before it is upgraded */
+  onConnection(maConn: MultiaddrConnection): void
+  metrics?: TCPMetrics
+  log: Logger
+}
+
+/** One dial: where to, how, and which stop of the transport ends it */
+interface Dial {
+  ma: Multiaddr
+  settings: DialSettings
+  options: TCPDialOptions
+
+  /** How often the transport had been stopped when the dial began */
+  stops: number
+}
+
+/**
+ * Dials and upgrades, and once more where the peer refused to be negotiated with
+ * optimistically.
+ */
+export class Dialer {
+  readonly #init: DialerInit
+  readonly #refusals = new Refusals()
+
+  /** One for all connections: a logger takes 3 KiB. The upgrader gives each a scope of its own */
+  readonly #connectionLog: Logger
+
+  /** How often the transport was stopped */
+  #stops = 0
+
+  constructor (init: DialerInit) {
+    this.#init = init
+    this.#connectionLog = init.log.newScope('connection')
+  }
+
+  /** A dial that is under way opens no socket from now on */
+  stop (): void {
+    this.#stops++
+  }
+
+  /**
+   * @throws {AbortError} if the signal fires before the connection is upgraded
+   * @throws {TCPConnectError} if the network refuses
+   * @throws {Error} the upgrader's error if the upgrade fails
+   */
+  async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
+    const { log, metrics, settings } = this.#init
+    const dial = { ma, settings: dialSettings(settings, options), options, stops: this.#stops }
+    // the same with and without a peer id
+    const address = endpointName(toEndpoint(ma))
+    const mode = chooseDialMode(settings, options, this.#refusals.age(address))
+    const { negotiation } = mode
+
+    try {
+      return await this.#dialOnce(dial, mode)
+    } catch (err: any) {
+      // the verdict of the wire: the upgrader's errors do not tell why it failed
+      if (negotiation?.state !== 'refused' || options.signal.aborted) {
+        throw err
+      }
+
+      log('%a refused %s, dialling again to negotiate in full - %e', ma, negotiation.protocol, err)
+      metrics?.optimistic?.increment({ redialled: true })
+      options.onProgress?.(new CustomProgressEvent('tcp:redial'))
+
+      const connection = await this.#dialOnce(dial, { name: 'redial' })
+
+      // It was the optimism: a peer that has too many connections, say, refuses
+      // either way, and is none to negotiate with in full from now on
+      this.#refusals.add(address)
+
+      return connection
+    }
+  }
+
+  async #dialOnce (dial: Dial, mode: DialMode): Promise<Connection> {
+    const { log, metrics } = this.#init
+    const { ma, options } = dial
+    const { negotiation } = mode
+    const socket = await this.#connect(dial)
+    const maConn = this.#toConnection(socket, dial, negotiation)
+
+    try {
+      log('new outbound connection %a', ma)
+
+      const connection = await this.#upgrade(maConn, options)
+      log('negotiation with %a was %s', ma, describeDialMode(mode))
+
+      // by what is above, while the upgrader waited for something else
+      if (maConn.status === 'aborted') {
+        const error = maConn.closeError ?? new ConnectionClosedError(`The connection to ${ma} was aborted before it was upgraded`)
+        this.#abort(connection, error)
+        throw error
+      }
+
+      return connection
+    } catch (err: any) {
+      maConn.abort(err)
+      log('negotiation with %a, which failed, was %s', ma, describeDialMode(mode))
+
+      // what is refused is dialled again
+      if (negotiation?.state !== 'refused' || options.signal.aborted) {
+        metrics?.errors.increment({ outbound_upgrade: true })
+        log.error('error upgrading outbound connection - %e', err)
+      }
+
+      throw err
+    } finally {
+      if (negotiation?.state === 'verified') {
+        metrics?.optimistic?.increment({ accepted: true })
+      } else if (negotiation?.state === 'refused') {
+        metrics?.optimistic?.increment({ refused: true })
+      }
+    }
+  }
+
+  async #connect ({ ma, settings, options, stops }: Dial): Promise<Socket> {
+    const { log, metrics, sockets } = this.#init
+    const { onProgress, signal } = options
+
+    if (signal.aborted) {
+      throw abortError(signal)
+    }
+
+    onProgress?.(new CustomProgressEvent('tcp:open-connection'))
+
+    return connect(ma, settings.socket, {
+      signal,
+      log,
+      metrics: metrics?.events,
+      onSocket: socket => {
+        sockets.add(socket)
+
+        // by a progress handler or a look-up, too early for `stop` to know the socket
+        if (this.#stops !== stops) {
+          socket.destroy(new NotStartedError('The transport was stopped'))
+        }
+      }
+    })
+  }
+
+  #toConnection (socket: Socket, { ma, settings }: Dial, filter?: WireFilter): SocketConnection {
+    const { lingering, metrics, onConnection } = this.#init
+
+    try {
+      const maConn = new SocketConnection({
+        socket,
+        remoteAddr: ma,
+        direction: 'outbound',
+        settings: settings.connection,
+        lingering,
+        filter,
+        metrics: metrics?.events,
+        log: this.#connectionLog
+      })
+
+      onConnection(maConn)
+
+      return maConn
+    } catch (err: any) {
+      metrics?.errors.increment({ outbound_to_connection: true })
+      socket.destroy(err)
+      throw err
+    }
+  }
+
+  /** Its muxer was made too late to be told that the connection is over, and may try to say good-bye over it */
+  #abort (connection: Connection, error: Error): void {
+    try {
+      connection.abort(error)
+    } catch (err) {
+      this.#init.log.error('error aborting outbound connection - %e', err)
+    }
+  }
+
+  /** Not every await of the upgrade looks at the signal */
+  async #upgrade (maConn: SocketConnection, options: TCPDialOptions): Promise<Connection> {
+    const { signal, upgrader } = options
+
+    return raceSignal(upgrader.upgradeOutbound(maConn, options), signal, {
+      translateError: () => abortError(signal)
+    })
+  }
+}
