@@ -44,7 +44,7 @@ export class SimultaneousOpen implements WireFilter {
   }
 
   get done (): boolean {
-    return this.#inner?.done !== false && (this.#state === 'found' || this.#state === 'none')
+    return this.#state === 'found' || (this.#state === 'none' && this.#inner?.done !== false)
   }
 
   onSend (data: Uint8ArrayList): Uint8Array | undefined {
@@ -64,6 +64,11 @@ export class SimultaneousOpen implements WireFilter {
   }
 
   onEnd (): void {
+    // a peer that noticed first has closed instead of beginning its handshake
+    if (this.#state === 'watching' && this.#replyBytes === 0 && this.#handshake.length === 0) {
+      this.#find()
+    }
+
     if (this.#inner?.done === false) {
       this.#inner.onEnd()
     }
@@ -86,11 +91,16 @@ export class SimultaneousOpen implements WireFilter {
       return
     }
 
-    this.#state = isFirstMessage(this.#protocol, this.#handshake) ? 'found' : 'none'
-
-    if (this.#state === 'found') {
-      throw new SimultaneousOpenError('The peer dialled at the same time')
+    if (isFirstMessage(this.#protocol, this.#handshake)) {
+      this.#find()
     }
+
+    this.#state = 'none'
+  }
+
+  #find (): never {
+    this.#state = 'found'
+    throw new SimultaneousOpenError('The peer dialled at the same time')
   }
 }
 
