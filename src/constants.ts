@@ -78,3 +78,14 @@ export const MAX_TIMEOUT = 2 ** 31 - 1
  * stops, in ms. It stops at the same time as the transports.
  */
 export const OWNER_CLOSE_TIMEOUT = 500
+
+/**
+ * How long after a peer has closed its connection to a listening port no dial to the peer's
+ * address leaves from that port, in ms. Until then the peer's NAT may let the dial in because the
+ * peer was the first to send, and would refuse anybody else: RFC 5382 has a NAT forget a
+ * closed connection after 4 minutes. AutoNAT would take the peer for reachable (libp2p/specs#562).
+ */
+export const RECENT_PEER_TIMEOUT = 5 * 60_000
+
+/** How many addresses of such peers are remembered */
+export const RECENT_PEERS = 4_096

@@ -1,4 +1,4 @@
-import { AbortError, ConnectionFailedError, TimeoutError } from '@libp2p/interface'
+import { AbortError, ConnectionFailedError, TimeoutError, UnsupportedOperationError } from '@libp2p/interface'
 import { printable } from './printable.ts'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
@@ -39,6 +39,14 @@ export class TCPStalledWriteError extends TimeoutError {
 
     this.remoteAddr = remoteAddr
   }
+}
+
+/**
+ * The option `reusePort` is set, and the runtime has no `net.BoundSocket`, or the
+ * system no SO_REUSEPORT.
+ */
+export class ReusePortUnsupportedError extends UnsupportedOperationError {
+
 }
 
 /**

@@ -33,7 +33,8 @@ import type { TCPComponents, TCPDialEvents, TCPOptions } from './options.ts'
 import type { Transport } from '@libp2p/interface'
 
 export { CLOSE_TIMEOUT } from './constants.ts'
-export { TCPConnectError, TCPStalledWriteError } from './errors.ts'
+export { ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
+export type { PortUse } from './dial/reuse-port.ts'
 export { optimistic } from './negotiation/optimistic.ts'
 export type { OptimisticEncrypterComponents } from './negotiation/encrypter.ts'
 export type { OptimisticMuxerComponents } from './negotiation/muxer.ts'
@@ -53,6 +54,7 @@ export type {
 
 /**
  * @throws {InvalidParametersError} on creation of the node, if a timeout is no number of milliseconds
+ * @throws {ReusePortUnsupportedError} on creation of the node, if the option `reusePort` is set and cannot be had
  */
 export function tcp (init: TCPOptions = {}): (components: TCPComponents) => Transport<TCPDialEvents> {
   return (components: TCPComponents) => new TCP(components, init)

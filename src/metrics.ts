@@ -6,7 +6,7 @@ import type { Metrics } from '@libp2p/interface'
  * go on working; what they do not have is marked in options.ts.
  */
 
-export function dialerMetrics (metrics?: Metrics): TCPMetrics | undefined {
+export function dialerMetrics (metrics?: Metrics, reusePort = false): TCPMetrics | undefined {
   if (metrics == null) {
     return
   }
@@ -23,6 +23,12 @@ export function dialerMetrics (metrics?: Metrics): TCPMetrics | undefined {
     optimistic: metrics.registerCounterGroup('libp2p_tcp_optimistic_dials_total', {
       label: 'outcome',
       help: 'Total count of TCP dials that negotiated the encrypter optimistically by outcome'
-    })
+    }),
+    ports: reusePort
+      ? metrics.registerCounterGroup('libp2p_tcp_dial_ports_total', {
+        label: 'port',
+        help: 'Total count of TCP sockets that were opened by the local port that they left from'
+      })
+      : undefined
   }
 }

@@ -1,6 +1,7 @@
 import { InvalidParametersError } from '@libp2p/interface'
 import { CLOSE_TIMEOUT, INACTIVITY_TIMEOUT, MAX_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.ts'
 import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
+import type { PortUse } from './dial/reuse-port.ts'
 import type { LookupFunction } from 'node:net'
 import type { ProgressEvent } from 'progress-events'
 
@@ -184,6 +185,20 @@ export interface TCPOptions {
   optimistic?: boolean
 
   /**
+   * Dial from the port that a listener listens on, so that a NAT maps both to the same
+   * public port: other peers then observe an address at which this one may be
+   * reached, and hole punching can work. A dial for which that is impossible leaves from any
+   * port, as all do without the option. Two processes of one user can then listen on one port
+   * without noticing.
+   *
+   * Needs `net.BoundSocket` (Node 24.21, 26.4) and SO_REUSEPORT (Linux, FreeBSD):
+   * the creation of the node fails without them.
+   *
+   * @default false
+   */
+  reusePort?: boolean
+
+  /**
    * Options for every dialled socket
    */
   dialOpts?: TCPDialSocketOptions
@@ -198,10 +213,27 @@ export type TCPDialEvents =
   OutboundConnectionUpgradeEvents |
   ProgressEvent<'tcp:open-connection'> |
   /** The peer refused to negotiate optimistically and is dialled again */
-  ProgressEvent<'tcp:redial'>
+  ProgressEvent<'tcp:redial'> |
+  /** With the option `reusePort`: which port a socket that is open has left from */
+  ProgressEvent<'tcp:local-port', PortUse>
 
 export interface TCPDialOptions extends DialTransportOptions<TCPDialEvents>, TCPDialSocketOptions {
+  /**
+   * Of a transport with the option `reusePort`: `false` lets this dial leave from any port.
+   * `true` lets it leave from a listening port even if the peer at this address
+   * has connected to that port within the last five minutes, as hole punching needs;
+   * by default it does not, since the peer's NAT may let such a dial in, and AutoNAT
+   * would take the peer for reachable.
+   */
+  reusePort?: boolean
 
+  /**
+   * `false` lets the peer begin to negotiate, since it dials us at the same time: the
+   * connection is then one of `direction: 'inbound'`, for encrypters and muxers too.
+   *
+   * @default true
+   */
+  initiator?: boolean
 }
 
 export interface TCPCreateListenerOptions extends CreateListenerOptions, TCPListenSocketOptions {
@@ -222,6 +254,9 @@ export interface TCPMetrics {
 
   /** How optimistic dials went; not in `@libp2p/tcp` */
   optimistic?: CounterGroup<'accepted' | 'refused' | 'redialled'>
+
+  /** By the port that they left from, with the option `reusePort`; not in `@libp2p/tcp` */
+  ports?: CounterGroup<PortUse>
 }
 
 /** The options of one socket after the merge */

@@ -3,6 +3,7 @@ import { isSupported } from './addresses.ts'
 import { LingeringSockets } from './connection/lingering.ts'
 import { OpenSockets } from './connection/open-sockets.ts'
 import { Dialer } from './dial/dialer.ts'
+import { ReusePort } from './dial/reuse-port.ts'
 import { TCPListener } from './listener/listener.ts'
 import { dialerMetrics } from './metrics.ts'
 import { gateNewStreams } from './negotiation/early-streams.ts'
@@ -18,12 +19,16 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
   readonly #logger: ComponentLogger
   readonly #dialer: Dialer
 
+  /** With the option of that name */
+  readonly #reusePort?: ReusePort
+
   /** Every socket of this transport, dialled and accepted */
   readonly #sockets = new OpenSockets()
   readonly #lingering = new LingeringSockets()
 
   /**
    * @throws {InvalidParametersError} if a timeout is no number of ms from 0 on
+   * @throws {ReusePortUnsupportedError} if `reusePort` is set and cannot be had
    */
   constructor (components: TCPComponents, options: TCPOptions = {}) {
     /** Of all connections that were dialled. libp2p hands the object on to the upgraded connection */
@@ -32,13 +37,23 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     this.#settings = transportSettings(options)
     this.#components = components
     this.#logger = printableLogger(components.logger)
+
+    const log = this.#logger.forComponent('libp2p:tcp')
+
+    if (this.#settings.reusePort === true) {
+      this.#reusePort = new ReusePort(({ host, port }, err) => {
+        log('a dial cannot leave from %s:%d, it leaves from any port - %e', host, port, err)
+      })
+    }
+
     this.#dialer = new Dialer({
       settings: this.#settings,
       lingering: this.#lingering,
       sockets: this.#sockets,
       onConnection: maConn => { timelines.add(maConn.timeline) },
-      metrics: dialerMetrics(components.metrics),
-      log: this.#logger.forComponent('libp2p:tcp')
+      reusePort: this.#reusePort,
+      metrics: dialerMetrics(components.metrics, this.#reusePort != null),
+      log
     })
 
     // before those of services, which open streams there
@@ -89,6 +104,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       upgrader: options.upgrader,
       lingering: this.#lingering,
       sockets: this.#sockets,
+      bindServer: this.#reusePort?.bindServer,
       metrics: this.#components.metrics,
       logger: this.#logger
     })

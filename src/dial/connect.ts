@@ -22,6 +22,9 @@ export interface ConnectInit {
 
   /** @default net.connect */
   openSocket?: OpenSocket
+
+  /** Another way to open the socket, under the same signal, if there is one after this error */
+  reopen?(err: Error): OpenSocket | undefined
 }
 
 /**
@@ -54,7 +57,7 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
   init.onSocket(socket)
 
   try {
-    await new Promise<void>((resolve, reject) => {
+    const openAgain = await new Promise<OpenSocket | undefined>((resolve, reject) => {
       const settle = (action: () => void) => () => {
         socket.off('connect', onConnect)
         socket.off('error', onError)
@@ -63,7 +66,13 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
         signal.removeEventListener('abort', onAbort)
         action()
       }
-      const onConnect = settle(resolve)
+      const onConnect = settle(() => {
+        if (isConnectedToItself(socket)) {
+          onError(Object.assign(new Error('The socket is connected to itself: nobody listens there'), { code: 'ESELFCONNECT' }))
+        } else {
+          resolve(undefined)
+        }
+      })
       const onAbort = settle(() => {
         log('connection aborted %a', ma)
         metrics?.increment({ abort: true })
@@ -77,6 +86,13 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
       })
       const onError = (err: Error): void => {
         settle(() => {
+          const openAgain = init.reopen?.(err)
+
+          if (openAgain != null) {
+            resolve(openAgain)
+            return
+          }
+
           log.error('dial to %a errored - %e', ma, err)
           metrics?.increment({ error: true })
           reject(new TCPConnectError(ma, endpointName(endpoint), err))
@@ -99,6 +115,11 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
       }
     })
 
+    if (openAgain != null) {
+      socket.destroy()
+      return await connect(ma, options, { ...init, openSocket: openAgain, reopen: undefined })
+    }
+
     log('connection opened %a', ma)
     metrics?.increment({ connect: true })
 
@@ -111,6 +132,11 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
     socket.destroy()
     throw err
   }
+}
+
+/** By a simultaneous open from the very port that it dials: the kernel answers its own SYN */
+function isConnectedToItself ({ localPort, remotePort, localAddress, remoteAddress }: Socket): boolean {
+  return localPort != null && localPort === remotePort && localAddress === remoteAddress
 }
 
 function toConnectOptions (endpoint: ReturnType<typeof toEndpoint>, options: SocketOptions): NetConnectOpts {

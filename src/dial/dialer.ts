@@ -3,12 +3,14 @@ import { CustomProgressEvent } from 'progress-events'
 import { raceSignal } from 'race-signal'
 import { endpointName, toEndpoint } from '../addresses.ts'
 import { SocketConnection } from '../connection/socket-connection.ts'
-import { abortError } from '../errors.ts'
+import { abortError, withCause } from '../errors.ts'
 import { dialSettings } from '../options.ts'
 import { connect } from './connect.ts'
+import { SimultaneousOpen, SimultaneousOpenError } from '../negotiation/simultaneous-open.ts'
 import { chooseDialMode, describeDialMode } from './mode.ts'
 import { Refusals } from './refusals.ts'
 import type { DialMode } from './mode.ts'
+import type { PortUse, ReusePort } from './reuse-port.ts'
 import type { Lingering } from '../connection/lingering.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { WireFilter } from '../connection/wire-filter.ts'
@@ -28,6 +30,9 @@ export interface DialerInit {
   onConnection(maConn: MultiaddrConnection): void
   metrics?: TCPMetrics
   log: Logger
+
+  /** With the option of that name */
+  reusePort?: ReusePort
 }
 
 /** One dial: where to, how, and which stop of the transport ends it */
@@ -65,13 +70,39 @@ export class Dialer {
   }
 
   /**
+   * Once more from any port where the peer dialled us at the same time.
+   *
    * @throws {AbortError} if the signal fires before the connection is upgraded
    * @throws {TCPConnectError} if the network refuses
    * @throws {Error} the upgrader's error if the upgrade fails
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
-    const { log, metrics, settings } = this.#init
+    const { log, settings } = this.#init
     const dial = { ma, settings: dialSettings(settings, options), options, stops: this.#stops }
+
+    try {
+      return await this.#dialTwice(dial)
+    } catch (err: any) {
+      if (!(err instanceof SimultaneousOpenError) || options.signal.aborted) {
+        throw err
+      }
+
+      log('%a dialled us at the same time, dialling again from any port', ma)
+      options.onProgress?.(new CustomProgressEvent('tcp:redial'))
+
+      return await this.#dialTwice({ ...dial, options: { ...options, reusePort: false } })
+    }
+  }
+
+  /** A dial from a listening port may meet one from the port that it goes to */
+  #mayCollide ({ initiator, reusePort }: TCPDialOptions): boolean {
+    return this.#init.reusePort != null && reusePort !== false && initiator !== false
+  }
+
+  /** Once more in full where the peer refuses to be negotiated with optimistically */
+  async #dialTwice (dial: Dial): Promise<Connection> {
+    const { log, metrics, settings } = this.#init
+    const { ma, options } = dial
     // the same with and without a peer id
     const address = endpointName(toEndpoint(ma))
     const mode = chooseDialMode(settings, options, this.#refusals.age(address))
@@ -104,7 +135,8 @@ export class Dialer {
     const { ma, options } = dial
     const { negotiation } = mode
     const socket = await this.#connect(dial)
-    const maConn = this.#toConnection(socket, dial, negotiation)
+    const collision = this.#mayCollide(options) ? new SimultaneousOpen(negotiation) : undefined
+    const maConn = this.#toConnection(socket, dial, collision ?? negotiation)
 
     try {
       log('new outbound connection %a', ma)
@@ -122,6 +154,11 @@ export class Dialer {
       return connection
     } catch (err: any) {
       maConn.abort(err)
+
+      if (collision?.state === 'found') {
+        throw withCause(new SimultaneousOpenError(`The connection to ${ma} is one that the peer dialled too`), err)
+      }
+
       log('negotiation with %a, which failed, was %s', ma, describeDialMode(mode))
 
       // what is refused is dialled again
@@ -141,7 +178,7 @@ export class Dialer {
   }
 
   async #connect ({ ma, settings, options, stops }: Dial): Promise<Socket> {
-    const { log, metrics, sockets } = this.#init
+    const { log, metrics, reusePort, sockets } = this.#init
     const { onProgress, signal } = options
 
     if (signal.aborted) {
@@ -150,10 +187,13 @@ export class Dialer {
 
     onProgress?.(new CustomProgressEvent('tcp:open-connection'))
 
-    return connect(ma, settings.socket, {
+    const port = await reusePort?.choose(toEndpoint(ma), settings.socket, options.reusePort, signal)
+    const socket = await connect(ma, settings.socket, {
       signal,
       log,
       metrics: metrics?.events,
+      openSocket: port?.openSocket,
+      reopen: err => port?.reopen?.(err),
       onSocket: socket => {
         sockets.add(socket)
 
@@ -163,16 +203,25 @@ export class Dialer {
         }
       }
     })
+
+    if (port != null) {
+      log('the dial to %a left from %s port: %s', ma, port.use === 'reused' ? 'a listening' : 'any', port.use)
+      metrics?.ports?.increment({ [port.use]: true })
+      onProgress?.(new CustomProgressEvent<PortUse>('tcp:local-port', port.use))
+    }
+
+    return socket
   }
 
-  #toConnection (socket: Socket, { ma, settings }: Dial, filter?: WireFilter): SocketConnection {
+  #toConnection (socket: Socket, { ma, options, settings }: Dial, filter?: WireFilter): SocketConnection {
     const { lingering, metrics, onConnection } = this.#init
 
     try {
       const maConn = new SocketConnection({
         socket,
         remoteAddr: ma,
-        direction: 'outbound',
+        // muxers take their role from it: of two nodes that dial each other at once one is the server
+        direction: options.initiator === false ? 'inbound' : 'outbound',
         settings: settings.connection,
         lingering,
         filter,

@@ -11,6 +11,7 @@ import { DescriptorWatch } from './descriptor-watch.ts'
 import { ListenerMetrics } from './listener-metrics.ts'
 import { PausableServer } from './pausable-server.ts'
 import { Slots } from './slots.ts'
+import type { BindServer } from './pausable-server.ts'
 import type { Lingering } from '../connection/lingering.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { ListenerSettings } from '../options.ts'
@@ -27,6 +28,9 @@ export interface TCPListenerInit {
   sockets: OpenSockets
   metrics?: Metrics
   logger: ComponentLogger
+
+  /** @default `server.listen(options)` */
+  bindServer?: BindServer
 }
 
 export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Listener {
@@ -93,7 +97,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       })
       .on('drop', () => { this.#metrics.countEvent('drop') })
 
-    this.#server = new PausableServer(server)
+    this.#server = new PausableServer(server, init.bindServer)
     this.#descriptors = new DescriptorWatch({
       onNone: checks => {
         this.#metrics.countError('no_descriptors')

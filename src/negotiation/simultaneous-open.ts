@@ -1,0 +1,119 @@
+import { decodeProposal } from './codec.ts'
+import type { WireFilter } from '../connection/wire-filter.ts'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+/**
+ * - `undecided`: nothing was sent yet
+ * - `watching`: what came so far may be from a peer of either kind
+ * - `found`: the peer dialled too
+ * - `none`: the peer listened, or nobody can tell
+ */
+export type SimultaneousOpenState = 'undecided' | 'watching' | 'found' | 'none'
+
+/** The connection is one that both ends dialled */
+export class SimultaneousOpenError extends Error {
+  static name = 'SimultaneousOpenError'
+  name = 'SimultaneousOpenError'
+}
+
+/** How many bytes of a handshake tell who sent them */
+const TELLING_BYTES = 6
+
+/**
+ * Ends a dialled connection whose other end dialled too. That happens where both
+ * dial from the port that they listen on, at the same time: TCP makes one connection
+ * of the two, and its ends wait for each other's answer to their first message. The
+ * proposal of an encrypter and the reply to it are the same bytes. The first message of the
+ * handshake differs from the second.
+ */
+export class SimultaneousOpen implements WireFilter {
+  readonly #inner?: WireFilter
+  #state: SimultaneousOpenState = 'undecided'
+  #protocol?: string
+
+  /** How many bytes of the reply to the proposal are still to come */
+  #replyBytes = 0
+  readonly #handshake: number[] = []
+
+  constructor (inner?: WireFilter) {
+    this.#inner = inner
+  }
+
+  get state (): SimultaneousOpenState {
+    return this.#state
+  }
+
+  get done (): boolean {
+    return this.#state === 'found' || (this.#state === 'none' && this.#inner?.done !== false)
+  }
+
+  onSend (data: Uint8ArrayList): Uint8Array | undefined {
+    if (this.#state === 'undecided') {
+      this.#protocol = decodeProposal(data)
+      this.#replyBytes = data.byteLength
+      this.#state = this.#protocol == null ? 'none' : 'watching'
+    }
+
+    return this.#inner?.onSend(data)
+  }
+
+  onReceive (data: Uint8Array): Uint8Array {
+    this.#watch(data)
+
+    return this.#inner?.done === false ? this.#inner.onReceive(data) : data
+  }
+
+  onEnd (): void {
+    // a peer that noticed first has closed instead of beginning its handshake
+    if (this.#state === 'watching' && this.#replyBytes === 0 && this.#handshake.length === 0) {
+      this.#find()
+    }
+
+    if (this.#inner?.done === false) {
+      this.#inner.onEnd()
+    }
+  }
+
+  #watch (data: Uint8Array): void {
+    if (this.#state === 'undecided') {
+      this.#state = 'none'
+    }
+
+    if (this.#state !== 'watching') {
+      return
+    }
+
+    const skipped = Math.min(this.#replyBytes, data.byteLength)
+    this.#replyBytes -= skipped
+    this.#handshake.push(...data.subarray(skipped, skipped + TELLING_BYTES - this.#handshake.length))
+
+    if (this.#handshake.length < TELLING_BYTES) {
+      return
+    }
+
+    if (isFirstMessage(this.#protocol, this.#handshake)) {
+      this.#find()
+    }
+
+    this.#state = 'none'
+  }
+
+  #find (): never {
+    this.#state = 'found'
+    throw new SimultaneousOpenError('The peer dialled at the same time')
+  }
+}
+
+/** Whether a handshake that begins with these bytes is that of a client */
+function isFirstMessage (protocol: string | undefined, [first, second, , , , sixth]: number[]): boolean {
+  switch (protocol) {
+    case '/noise':
+      // its length: an ephemeral key alone has 32 bytes, the answer 96 or more
+      return first === 0 && second === 32
+    case '/tls/1.0.0':
+      // a record of the handshake that holds a ClientHello
+      return first === 22 && sixth === 1
+    default:
+      return false
+  }
+}
