@@ -6,6 +6,13 @@ export default {
     },
     bundlesizeMax: '40KB'
   },
+  docs: {
+    // to the folder .docs only: it publishes in CI by default
+    publish: false
+  },
+  documentCheck: {
+    inputFiles: ['*.md', 'docs/*.md']
+  },
   dependencyCheck: {
     ignore: [
       // brings the Node that npm scripts run on
