@@ -19,6 +19,8 @@ export default {
       'node',
       // what a user of the package writes imports it by its name
       'libp2p-fast-tcp'
-    ]
+    ],
+    // the defaults, and examples, which the package does not hold
+    productionIgnorePatterns: ['/benchmark', '/benchmarks', '/dist', '/examples', '/test', '.aegir.js']
   }
 }

@@ -42,7 +42,7 @@ export function summaryBlock ({ connect, throughput }: Reports): string {
   ])
   const costs = table([
     ...dials((official, ours, roundTrip) => [
-      `\`close()\` waits for the peer\'s FIN, ${roundTrip} ms away`,
+      `\`close()\` waits for the peer's FIN, ${roundTrip} ms away`,
       `${ms(official.close.median)} ms`,
       `${ms(ours.close.median)} ms`,
       short(ours.close.median / official.close.median)

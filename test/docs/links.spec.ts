@@ -15,7 +15,11 @@ function pagesIn (directory: string): string[] {
 
     const file = path.join(directory, entry.name)
 
-    return entry.isDirectory() ? pagesIn(file) : entry.name.endsWith('.md') ? [file] : []
+    if (entry.isDirectory()) {
+      return pagesIn(file)
+    }
+
+    return file.endsWith('.md') ? [file] : []
   })
 }
 
