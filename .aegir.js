@@ -6,12 +6,21 @@ export default {
     },
     bundlesizeMax: '40KB'
   },
+  docs: {
+    // to the folder .docs only: it publishes in CI by default
+    publish: false
+  },
+  documentCheck: {
+    inputFiles: ['*.md', 'docs/*.md']
+  },
   dependencyCheck: {
     ignore: [
       // brings the Node that npm scripts run on
       'node',
       // what a user of the package writes imports it by its name
       'libp2p-fast-tcp'
-    ]
+    ],
+    // the defaults, and examples, which the package does not hold
+    productionIgnorePatterns: ['/benchmark', '/benchmarks', '/dist', '/examples', '/test', '.aegir.js']
   }
 }

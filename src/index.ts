@@ -1,6 +1,4 @@
 /**
- * @packageDocumentation
- *
  * A TCP transport for [libp2p](https://libp2p.io/docs/transports-overview/)
  * that takes the place of `@libp2p/tcp`.
  *
@@ -26,6 +24,9 @@
  *
  * // use connection...
  * ```
+ *
+ * @module libp2p-fast-tcp
+ * @packageDocumentation
  */
 
 import { TCP } from './tcp.ts'

@@ -2,7 +2,7 @@ import { isMultiaddr } from '@multiformats/multiaddr'
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
-/** Control and format characters, line ends, halves of surrogate pairs: what moves a terminal's cursor or forges a line of a log */
+/** Control and format characters, line ends, halves of surrogate pairs: they move the cursor of a terminal or forge log lines */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
 
 /**
@@ -14,8 +14,8 @@ export function printable (text: string): string {
 }
 
 /**
- * A logger for our own lines: what stands in them is made printable if and when
- * it is printed. Messages of errors too, which may quote what a peer sent.
+ * A logger for our own lines. It makes them printable if and when they are printed, the
+ * messages of errors included: they may quote what a peer sent.
  */
 export function printableLogger (logger: ComponentLogger): ComponentLogger {
   return {
@@ -71,10 +71,10 @@ function printableError (err: Error): Error {
   })
 }
 
-/** The lines of a stack are its own, but for those that the message brings in */
+/** The lines of a stack belong to it, except those that the message brings in */
 function printableStack ({ message, stack = '' }: Error): string {
   return stack
-    // a string would be a template, in which a peer's `$&` stands for the whole message
+    // a string would be a template, where `$&` of a peer stands for the whole message
     .replaceAll(message, () => printable(message))
     .split('\n')
     .filter((line, index) => index === 0 || /^ +at /.test(line))

@@ -6,7 +6,7 @@ import { numberFrom } from '../command-line/arguments.ts'
 const WITHIN = 10
 
 export const compareCommand = new Command('compare')
-  .description('every ratio that README quotes, in two runs; fails where they disagree')
+  .description('every ratio that docs/benchmarks.md quotes, in two runs; fails where they disagree')
   .argument('<directory>', 'the results of one run, or ratios.json where only its ratios are kept')
   .argument('<other>', 'those of another')
   .option('--within <percent>', 'how far apart they may be', numberFrom(0), WITHIN)

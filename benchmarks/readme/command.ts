@@ -6,12 +6,15 @@ import { RESULTS, packageRoot } from '../script-path.ts'
 import type { Results } from '../report/results.ts'
 
 export const readmeCommand = new Command('readme')
-  .description('writes the figures of README, the pages and the charts again, from the JSON files of the results')
+  .description('writes the figures of README and docs/benchmarks.md, the pages and the charts again, from the JSON files of the results')
   .addOption(new Option('--results <directory>', 'where the JSON files are').default(RESULTS, 'benchmarks/results'))
-  .addOption(new Option('--file <file>', 'where the block between the markers is replaced').default(path.join(packageRoot(), 'README.md'), 'README.md'))
-  .action(async ({ results, file }: { results: string, file: string }) => {
-    const [{ readmeBlock, replaceBlock }, { readReports }, { connectResults }, { nagleResults }, { throughputResults }, { scaleResults }, { writeResults }] = await Promise.all([
+  .addOption(new Option('--readme <file>', 'where the summary between the markers is replaced').default(path.join(packageRoot(), 'README.md'), 'README.md'))
+  .addOption(new Option('--figures <file>', 'where all figures between the markers are replaced').default(path.join(packageRoot(), 'docs/benchmarks.md'), 'docs/benchmarks.md'))
+  .action(async ({ results, readme, figures }: { results: string, readme: string, figures: string }) => {
+    const [{ replaceBlock }, { summaryBlock }, { figuresBlock }, { readReports }, { connectResults }, { nagleResults }, { throughputResults }, { scaleResults }, { writeResults }] = await Promise.all([
       import('./block.ts'),
+      import('./summary.ts'),
+      import('./figures.ts'),
       import('./reports.ts'),
       import('../connect/page.ts'),
       import('../nagle/page.ts'),
@@ -29,6 +32,10 @@ export const readmeCommand = new Command('readme')
     ]
 
     await Promise.all(all.map(async suite => suite && writeResults(suite, results)))
-    await writeFile(file, replaceBlock(await readFile(file, 'utf8'), readmeBlock(reports)))
-    console.log(`Written: ${[file, ...all.flatMap(suite => suite == null ? [] : `${suite.name}.md and its charts`)].join(', ')}`)
+
+    for (const [file, block] of [[readme, summaryBlock(reports)], [figures, figuresBlock(reports)]]) {
+      await writeFile(file, replaceBlock(await readFile(file, 'utf8'), block))
+    }
+
+    console.log(`Written: ${[readme, figures, ...all.flatMap(suite => suite == null ? [] : `${suite.name}.md and its charts`)].join(', ')}`)
   })

@@ -9,7 +9,7 @@ import type { NagleLink, NagleReport } from '../nagle/report.ts'
 import type { ThroughputReport } from '../throughput/report.ts'
 
 /**
- * A ratio that README quotes
+ * A ratio that docs/benchmarks.md quotes
  */
 export interface QuotedRatio {
   suite: 'connect' | 'nagle' | 'throughput'
@@ -21,13 +21,13 @@ export interface QuotedRatio {
   ratio: number
 
   /**
-   * README says that it may be noise.
+   * The page says that it may be noise.
    */
   noisy: boolean
 }
 
 /**
- * Every ratio that README quotes, in its order. Of scale it quotes costs, no
+ * Every ratio that docs/benchmarks.md quotes, in its order. Of scale it quotes costs, no
  * ratios.
  */
 export function quotedRatios ({ connect, nagle, throughput }: Reports): QuotedRatio[] {

@@ -2,13 +2,13 @@ import { OptimisticNegotiation, PLAINTEXT } from '../negotiation/connection.ts'
 import type { UpgraderOptions, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 
 /**
- * How a dial negotiates its encrypter: optimistically, or in full
+ * How a dial negotiates its encrypter: optimistically, or in full for one of these reasons
  *
- * - `option`: because the transport's option says so
- * - `responder`: because the peer proposes
- * - `unencrypted`: because there is no encrypter, and what is proposed first is the muxer
- * - `refused`: because the address has refused an optimistic dial, so many ms ago
- * - `redial`: because the peer has just refused one
+ * - `option`: the transport's option says so
+ * - `responder`: the peer proposes
+ * - `unencrypted`: there is no encrypter, so the muxer is proposed first
+ * - `refused`: the address refused an optimistic dial `ago` ms ago
+ * - `redial`: the peer has just refused one
  */
 export type DialMode =
   { name: 'optimistic', negotiation: OptimisticNegotiation } |
@@ -64,7 +64,7 @@ const OUTCOMES = {
   awaiting: 'the peer did not answer'
 }
 
-/** The bytes decide whether there is anything to be optimistic about */
+/** The bytes of the first write decide whether there is anything to propose early */
 function describeNegotiation ({ protocol, state }: OptimisticNegotiation): string {
   if (state === 'undecided') {
     return 'ended before anything was sent'

@@ -1,12 +1,12 @@
-/** How many addresses are remembered; the one that was refused longest ago makes room */
+/** How many addresses are remembered. A new one replaces the one that was refused longest ago */
 const MAX_ADDRESSES = 1_000
 
 /** How long an address is remembered, in ms: peers get updated */
 const MAX_AGE = 60 * 60 * 1_000
 
 /**
- * Addresses that refused an optimistic negotiation, where the next dial had
- * better negotiate in full at once.
+ * Addresses that refused an optimistic negotiation. The next dial negotiates in full at
+ * once.
  */
 export class Refusals {
   readonly #times = new Map<string, number>()

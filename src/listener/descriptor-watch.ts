@@ -3,7 +3,7 @@ import { devNull } from 'node:os'
 import { DESCRIPTOR_CHECK_INTERVAL } from '../constants.ts'
 
 export interface DescriptorWatchInit {
-  /** There is none to be had, now and at the checks before, of which there were so many with this one */
+  /** No descriptor can be opened. `checks` counts the checks in a row that found none, this one included */
   onNone(checks: number): void
 
   /** There are some again */
@@ -11,9 +11,9 @@ export interface DescriptorWatchInit {
 }
 
 /**
- * Tells when the process has no file descriptor left. Nobody else does: libuv
- * keeps one in reserve, with which it accepts and closes every connection that
- * comes in then, and neither Node nor the peer hears why.
+ * Reports when the process has no file descriptor left. Nobody else does: libuv keeps
+ * one in reserve, and uses it to accept and close every connection that comes in then.
+ * Neither Node nor the peer learns why.
  *
  * @see https://github.com/libuv/libuv/blob/v1.x/src/unix/stream.c (uv__emfile_trick)
  */

@@ -9,23 +9,23 @@ import type { AddressInfo, ListenOptions, Server } from 'node:net'
 /**
  * - `idle`: never listened, or could not
  * - `listening`: has its address, or is about to take it
- * - `paused`: gave its address up for a while; connections that it accepted go on
+ * - `paused`: gave its address up for a while; its accepted connections live on
  * - `closed`: for good
  */
 export type ServerState = 'idle' | 'listening' | 'paused' | 'closed'
 
-/** Has a server listen: `server.listen(options)`, or something else that ends so */
+/** Makes a server listen: `server.listen(options)`, or another way to the same end */
 export type BindServer = (server: Server, options: ListenOptions) => void
 
 /**
- * A `net.Server` that can give up its address and take it again: the same one,
- * where the kernel chose the port too.
+ * A `net.Server` that can give up its address and take the same one again, even if the
+ * kernel chose the port.
  */
 export class PausableServer {
   readonly #server: Server
   readonly #bindServer: BindServer
 
-  /** Ends attempts to listen when the server is closed, which emits nothing then */
+  /** Ends attempts to listen when the server is closed: Node emits nothing then */
   readonly #closing = new AbortController()
 
   #state: ServerState = 'idle'
@@ -41,7 +41,7 @@ export class PausableServer {
     return this.#state
   }
 
-  /** `net.Server` goes on telling the path of a unix socket that it has given up, or never got */
+  /** `net.Server` still reports the path of a unix socket that it has given up, or never got */
   address (): AddressInfo | string | null {
     return this.#state === 'listening' ? this.#server.address() : null
   }
@@ -54,7 +54,7 @@ export class PausableServer {
     this.#state = 'listening'
 
     try {
-      // a look-up may take longer than whoever closes wants to wait
+      // a look-up may take longer than the caller of `close` waits
       const where = await raceSignal(toListenOptions(endpoint), this.#closing.signal)
 
       this.#listenOptions = { ...where, ...options }
@@ -78,8 +78,8 @@ export class PausableServer {
   }
 
   /**
-   * Take the address again. If another process has it by now, this throws, and
-   * `retry` is called in a while.
+   * Take the address again. If another process has it, this throws, and `retry` is called
+   * later.
    *
    * @throws {Error} Node's error if the address cannot be listened on
    */
@@ -115,7 +115,7 @@ export class PausableServer {
   async #bind (): Promise<void> {
     this.#closing.signal.throwIfAborted()
 
-    // p-event would leave a listener on the signal for every time that it has waited
+    // p-event would leave a listener on the signal after each wait
     const listening = pEvent(this.#server, 'listening')
 
     try {
@@ -144,7 +144,7 @@ export class PausableServer {
   }
 }
 
-/** `net.Server` knows nothing of address families: look names up first, where the address says which */
+/** `net.Server` knows no address families: look the name up first if the address names a family */
 async function toListenOptions (endpoint: Endpoint): Promise<ListenOptions> {
   if ('path' in endpoint) {
     return { path: endpoint.path }

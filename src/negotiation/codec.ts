@@ -17,7 +17,7 @@ const HEADER_MESSAGE = encodeMessage(HEADER)
 /** multistream-select's own limit for one message, newline included, in bytes */
 const MAX_MESSAGE_BYTES = 1024
 
-/** Messages of multistream-select that are no names of protocols */
+/** Messages of multistream-select that are not names of protocols */
 const RESERVED = ['', 'na', 'ls', HEADER]
 
 /**
@@ -39,7 +39,7 @@ export function decodeProposal (data: Uint8Array | Uint8ArrayList): string | und
     return
   }
 
-  // what is no multistream-select at all need not be read as text
+  // do not read bytes as text that are not multistream-select
   if (!equals(data.subarray(0, HEADER_MESSAGE.byteLength), HEADER_MESSAGE)) {
     return
   }

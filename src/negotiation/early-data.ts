@@ -1,19 +1,19 @@
 import type { MessageStream, StreamMessageEvent, StreamMuxer } from '@libp2p/interface'
 
 /**
- * - `unowned`: nobody listens for the streams of the muxer, and nothing came
- * - `paused`: nobody listens, and what came waits in the connection
+ * - `unowned`: nobody listens for the streams of the muxer, and no data has come
+ * - `paused`: nobody listens, and the data waits in the connection
  * - `owned`: somebody listens, or opens streams
  */
 type State = 'unowned' | 'paused' | 'owned'
 
 /**
- * Keeps what a peer sends from a muxer until the muxer's owner listens for streams.
+ * Holds back the data of a peer until the owner of the muxer listens for streams.
  * libp2p awaits a connection gater before it listens, and js-yamux gives up the
  * connection at the eleventh stream that comes until then.
  *
- * The connection is paused only if something comes in that time. So its read buffer
- * bounds what is kept, and the peer waits.
+ * The connection is paused only if data comes in that time. Its read buffer then bounds
+ * what is kept, and the peer waits.
  */
 export class EarlyData {
   readonly muxer: StreamMuxer
@@ -22,7 +22,7 @@ export class EarlyData {
 
   constructor (connection: MessageStream, createMuxer: () => StreamMuxer) {
     this.#connection = connection
-    // before the muxer does, so that this is told first
+    // registered before the muxer listens, so that this is called first
     connection.addEventListener('message', this.#onMessage)
 
     const muxer = this.muxer = createMuxer()
@@ -37,7 +37,7 @@ export class EarlyData {
     }
   }
 
-  /** The muxer has an owner: hand on what waits, and all that comes from now on */
+  /** The muxer has an owner: deliver the data that waits, and all that comes from now on */
   release (): void {
     if (this.#state === 'owned') {
       return
@@ -46,7 +46,7 @@ export class EarlyData {
     const connection = this.#connection
 
     if (this.#state === 'paused') {
-      // the constructor of the owner goes on first
+      // the constructor of the owner must finish first
       queueMicrotask(() => {
         if (connection.status === 'open') {
           connection.resume()
@@ -56,7 +56,7 @@ export class EarlyData {
 
     this.#state = 'owned'
     connection.removeEventListener('message', this.#onMessage)
-    // back to the method of the class
+    // restores the method of the class
     Reflect.deleteProperty(this.muxer, 'addEventListener')
   }
 

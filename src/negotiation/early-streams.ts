@@ -1,13 +1,13 @@
 import { StreamGate } from './stream-gate.ts'
 import type { Connection } from '@libp2p/interface'
 
-/** These errors of `newStream` are an answer of the peer */
+/** Errors of `newStream` that show an answer of the peer */
 const ANSWERS = ['UnsupportedProtocolError', 'StreamResetError']
 
-/** Lists of streams that have a gate. A connection and its muxer share theirs, and nothing else */
+/** Lists of streams that have a gate. It is the one object that a connection and its muxer share */
 const gated = new WeakSet<object>()
 
-/** A muxer bounds its early streams itself */
+/** A muxer limits its early streams itself */
 export function setGated (streams: object): void {
   gated.add(streams)
 }

@@ -14,16 +14,16 @@ export interface OptimisticEncrypterComponents {
 }
 
 /**
- * Saves the round trip in which the two ends of a secured connection agree on a
- * muxer, with peers whose handshake does not settle that: proposes the only
- * muxer there is and lets it begin at once. And makes Noise encrypt what is sent
- * in one go as one message.
+ * Saves the round trip in which the two ends of a secured connection agree on a muxer,
+ * if the handshake of the peer does not settle it: proposes the only muxer and starts it
+ * at once. It also makes Noise encrypt what is sent with no `await` between as one
+ * message.
  */
 export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEncrypter<Extensions> {
   readonly protocol: string
   readonly #encrypter: ConnectionEncrypter<Extensions>
 
-  /** Asked for the upgrader when it is needed: libp2p makes the encrypters first */
+  /** Read the upgrader from this when it is needed: libp2p makes the encrypters first */
   readonly #components: OptimisticEncrypterComponents
   readonly #log: Logger
   readonly #replyTimeout: number
@@ -74,7 +74,7 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
     return { ...secured, streamMuxer: muxer }
   }
 
-  /** Others than Noise may keep what they are given, and may encrypt in larger pieces themselves */
+  /** Only Noise: other encrypters may keep the buffers, or encrypt larger pieces themselves */
   #coalescing (connection: MessageStream, secured: SecuredConnection<Extensions>): SecuredConnection<Extensions> {
     if (this.protocol === NOISE) {
       coalesceSends(secured.connection, connection)
@@ -83,7 +83,7 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
     return secured
   }
 
-  /** The only muxer that there is, unless the handshake or the caller of the dial chose one */
+  /** The only configured muxer, unless the handshake or the caller of the dial chose one */
   #muxerToPresume (secured: SecuredConnection<Extensions>, options: SecureConnectionOptions & Partial<UpgraderOptions> = {}): StreamMuxerFactory | undefined {
     if (this.protocol === PLAINTEXT || secured.streamMuxer != null || options.skipStreamMuxerNegotiation === true || options.muxerFactory != null) {
       return

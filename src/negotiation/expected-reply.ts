@@ -1,14 +1,13 @@
 /**
- * - `awaiting`: every byte so far was the expected one, more must come
+ * - `awaiting`: every byte so far was as expected, and more must come
  * - `verified`: the whole reply came
- * - `refused`: another byte came, and nothing can change that any more
+ * - `refused`: another byte came; this is final
  */
 export type ReplyState = 'awaiting' | 'verified' | 'refused'
 
 /**
- * Compares what a peer sends with the reply that was presumed, wherever the
- * bytes are split. It keeps nothing of what it is given and decodes nothing,
- * so there is nothing that a peer could make large.
+ * Compares what a peer sends with the presumed reply, wherever the bytes are split. It
+ * keeps and decodes nothing, so a peer cannot make it use memory.
  */
 export class ExpectedReply {
   readonly #expected: Uint8Array
@@ -26,8 +25,8 @@ export class ExpectedReply {
   /**
    * Take the next bytes from the peer.
    *
-   * @returns those that are not part of the reply, which are for the reader if
-   * the state is `verified` and for nobody if it is `refused`
+   * @returns those behind the reply. They are for the reader if the state is `verified`, and
+   * for nobody if it is `refused`
    */
   receive (bytes: Uint8Array): Uint8Array {
     let used = 0
@@ -45,7 +44,7 @@ export class ExpectedReply {
     return bytes.subarray(used)
   }
 
-  /** The peer sends no more: a reply that is not whole never will be */
+  /** The peer sends no more, so a reply that is incomplete now is a refusal */
   end (): void {
     if (this.#state === 'awaiting') {
       this.#state = 'refused'

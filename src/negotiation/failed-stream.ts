@@ -3,18 +3,18 @@ import type { Connection, MessageStream } from '@libp2p/interface'
 const failures = new WeakMap<MessageStream, Error>()
 
 /**
- * Have everything that an application still does with a stream tell why the proposal
- * of its protocol failed. Otherwise `send` would tell the state of the stream only,
- * and a late reader would take it for an empty answer.
+ * Make every later use of a stream report why the proposal of its protocol failed.
+ * Otherwise `send` would report the state of the stream only, and a late reader would
+ * take it for an empty answer.
  */
 export function failStream (stream: MessageStream, error: Error): void {
   failures.set(stream, error)
   stream[Symbol.asyncIterator] = () => failed(error)
 
-  // a connection is closed by its owner as ever
+  // a connection is closed by its owner as usual
   if ('sendCloseWrite' in stream) {
     stream.send = () => { throw error }
-    // not async: that would be another promise, which nobody has handled
+    // not async: that would make another promise, which nobody handles
     stream.close = () => handled(Promise.reject(error))
   }
 }
@@ -25,8 +25,8 @@ export function failureOf (stream: MessageStream): Error | undefined {
 }
 
 /**
- * Have `newStream` of a connection reject where the proposal failed while libp2p was
- * still at work on the stream, as it does where the negotiation fails.
+ * Make `newStream` of a connection reject if the proposal failed while libp2p was still
+ * working on the stream. It does so too if its own negotiation fails.
  */
 export function rejectFailedStreams (connection: Connection): void {
   const newStream = connection.newStream
@@ -44,8 +44,8 @@ export function rejectFailedStreams (connection: Connection): void {
 }
 
 /**
- * A promise that ends no process if nobody waits for it: with libp2p's own negotiation
- * it would not reject, so applications may leave it alone.
+ * A promise whose rejection ends no process if nobody handles it. With libp2p's own
+ * negotiation it would not reject, so applications may ignore it.
  */
 export function handled <T> (promise: Promise<T>): Promise<T> {
   promise.catch(() => {})

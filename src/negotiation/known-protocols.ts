@@ -6,13 +6,13 @@ export interface KnownProtocolsComponents {
   events: TypedEventTarget<Libp2pEvents>
 }
 
-/** How many peers are remembered that we have no connection to; the one that left longest ago makes room */
+/** How many peers without a connection are remembered. A new one replaces the one that left longest ago */
 const MAX_ABSENT = 1_000
 
 interface KnownPeer {
   connections: number
 
-  /** Undefined as long as nothing was heard */
+  /** Undefined until the peer named or accepted a protocol */
   spoken?: Set<string>
 }
 
@@ -20,11 +20,11 @@ interface KnownPeer {
  * Knows which protocols the peer at the other end of a muxer speaks: those that it
  * named itself (identify), and those that were negotiated on a stream that we opened.
  *
- * The peer store does not tell: libp2p lists there what the peer has opened streams
- * for, too, and a client of a protocol need not serve it.
+ * The peer store cannot say: libp2p also lists there what the peer has opened streams
+ * for, and a client of a protocol need not serve it.
  *
- * A muxer does not know whose it is. libp2p tells when it opens a connection,
- * whose list of streams is the muxer's.
+ * A muxer does not know its peer. libp2p names the peer when it opens a connection, and
+ * the list of streams of that connection is the one of the muxer.
  */
 export class KnownProtocols {
   readonly #components: KnownProtocolsComponents
@@ -33,16 +33,16 @@ export class KnownProtocols {
 
   readonly #known = new Map<string, KnownPeer>()
 
-  /** Those of these peers that we have no connection to, in the order in which they left */
+  /** The peers above without a connection, in the order in which they left */
   readonly #absent = new Set<string>()
 
-  /** By list of streams: ours whose protocol is being negotiated, or was since somebody asked */
+  /** By list of streams: our streams whose protocol is being negotiated, or was since `has` was called last */
   readonly #watched = new WeakMap<object, Set<Stream>>()
 
-  /** By list of streams: what was not answered as known protocols are, so that it must not be presumed again there */
+  /** By list of streams: protocols whose proposal failed there, so that they are not presumed again */
   readonly #doubted = new WeakMap<object, Set<string>>()
 
-  /** Reading and replacing what the peer store lists are two steps: one revocation after the other */
+  /** To read and to replace the list of the peer store are two steps, so revocations go one after the other */
   #revoking: Promise<void> = Promise.resolve()
 
   constructor (components: KnownProtocolsComponents, log: Logger) {
@@ -60,12 +60,12 @@ export class KnownProtocols {
     components.events.addEventListener('peer:identify', event => {
       const { peerId, protocols } = event.detail
 
-      // a message that names none has something else to tell
+      // an identify message without protocols reports something else
       if (protocols.length > 0) {
         this.#learn(peerId, () => firstOf(protocols))
       }
     })
-    // there is no 'peer:disconnect' for those that are connected when the node stops
+    // no 'peer:disconnect' comes for peers that are connected when the node stops
     components.events.addEventListener('connection:close', event => {
       const { streams, remotePeer } = event.detail
 
@@ -106,7 +106,7 @@ export class KnownProtocols {
     }, { once: true })
   }
 
-  /** Presume the protocol no more on this connection */
+  /** Stop presuming the protocol on this connection */
   doubt (muxer: StreamMuxer, protocol: string): void {
     const doubted = this.#doubted.get(muxer.streams) ?? new Set()
 
@@ -115,9 +115,9 @@ export class KnownProtocols {
   }
 
   /**
-   * The peer said that it does not speak the protocol: presume it no more. libp2p has
-   * put it in the peer store, believing that it was negotiated: take it out again,
-   * unless it was there before, which negotiation in full would leave as it is.
+   * The peer does not speak the protocol: stop presuming it. libp2p put it in the peer
+   * store, because it believed that the protocol was negotiated. Take it out again, unless
+   * it was there before: negotiation in full would leave it there.
    */
   revoke (muxer: StreamMuxer, protocol: string, wasStored: Promise<boolean> = Promise.resolve(true)): void {
     const peer = this.#peers.get(muxer.streams)
@@ -143,7 +143,7 @@ export class KnownProtocols {
     try {
       return peer != null && (await this.#components.peerStore.get(peer)).protocols.includes(protocol)
     } catch {
-      // nothing is known of the peer, or nothing can be known
+      // the peer store knows nothing of the peer, or cannot be read
       return false
     }
   }
@@ -166,7 +166,7 @@ export class KnownProtocols {
   #learn (peerId: PeerId, change: (spoken: Set<string>) => Set<string>): void {
     const peer = this.#known.get(peerId.toString())
 
-    // what is still heard of a peer that was forgotten, or was never here, would be kept for good
+    // data about a peer that was forgotten, or was never here, would be kept for good
     if (peer != null) {
       peer.spoken = change(peer.spoken ?? new Set())
     }
@@ -211,9 +211,9 @@ export class KnownProtocols {
   }
 
   /**
-   * libp2p asked for its own change of the list before the refusal could come, and the
-   * peer store keeps the order. But others may change the list between our reading it
-   * and our replacing it, identify above all: then it is replaced by theirs.
+   * libp2p changed the list before the refusal could come, and the peer store keeps the
+   * order. But others, identify above all, may change it between our reading and our
+   * replacing. Then theirs replaces ours.
    */
   async #remove (peer: PeerId, protocol: string): Promise<void> {
     let { protocols: stored } = await this.#components.peerStore.get(peer)
@@ -228,7 +228,7 @@ export class KnownProtocols {
     }
   }
 
-  /** @returns what was there, as far as the peer store tells */
+  /** @returns what was listed before, as far as the peer store knows */
   async #replace (peer: PeerId, protocols: string[]): Promise<string[]> {
     const { events, peerStore } = this.#components
     const updates: PeerUpdate[] = []

@@ -11,7 +11,7 @@ export interface OptimisticMuxerComponents extends KnownProtocolsComponents {
   logger: ComponentLogger
   metrics?: Metrics
 
-  /** Asked for its limits when a stream is opened: libp2p makes the muxers first */
+  /** Read the limits from this when a stream is opened: libp2p makes the muxers first */
   registrar?: HandlerLimits
 }
 

@@ -17,13 +17,13 @@ export interface OptimisticMuxerInit {
   known: KnownProtocols
   handlers(): HandlerLimits | undefined
 
-  /** Abort a stream whose proposal has no reply after so many ms */
+  /** Abort a stream whose proposal has no reply after this many ms */
   replyTimeout: number
 
   onOutcome(outcome: ProposalOutcome): void
 }
 
-/** libp2p hands the options of `newStream` on to the muxer whole */
+/** libp2p passes all options of `newStream` on to the muxer */
 type CreateOptions = CreateStreamOptions & Pick<NewStreamOptions, 'negotiateFully' | 'maxOutboundStreams'>
 
 /** Why the protocol of a stream is proposed, or negotiated in full */
@@ -39,10 +39,10 @@ const REASONS = {
 type Reason = keyof typeof REASONS
 
 /**
- * Has a muxer propose the protocol of a stream, if there is just one to propose, and
- * either the caller said `negotiateFully: false` or the peer is known to speak it. If
- * a peer refuses all the same, what the application wrote may be taken for further
- * proposals there (go-multistream#20), hence never on a guess.
+ * Makes a muxer propose the protocol of a stream, if there is one to propose and either
+ * the caller said `negotiateFully: false` or the peer is known to speak it. A peer that
+ * refuses may read what the application wrote as further proposals (go-multistream#20).
+ * So a protocol is never proposed on a guess.
  */
 export class OptimisticMuxer {
   readonly muxer: StreamMuxer
@@ -77,12 +77,12 @@ export class OptimisticMuxer {
 
     this.#early.release()
 
-    // negotiation in full would find out
+    // libp2p's negotiation in full checks the signal itself
     if (isPresumed(wanted) && signal?.aborted === true) {
       throw signal.reason
     }
 
-    // nothing is awaited without need: libp2p opens a stream in the turn that asks for it
+    // await only if necessary: libp2p opens a stream in the turn that asks for it
     const isReserved = isPresumed(wanted) && (this.#outbound.tryReserve(protocol, options) || await this.#outbound.room(protocol, options))
 
     try {
@@ -203,7 +203,7 @@ export class OptimisticMuxer {
     stream.protocol = protocol
   }
 
-  /** What libp2p negotiates itself: the first message is the answer */
+  /** libp2p negotiates this stream itself: the first message is the answer */
   #awaitAnswer (stream: Stream): void {
     const onMessage = (): void => {
       stream.removeEventListener('close', onClose)
@@ -230,14 +230,13 @@ function isPresumed (reason: Reason): boolean {
 
 /**
  * A muxer waits for the streams that it closes itself, and not for those that are
- * closing already: what their ends are about to say would be lost with it. And it
- * stays open if one of those that it closes ends with an error, as one does whose
- * protocol is refused meanwhile.
+ * closing already. Their last data would be lost with it. It also stays open if one of
+ * the streams that it closes ends with an error, such as a refused protocol.
  */
 async function closeAll (proposals: Proposal[], options?: AbortOptions): Promise<void> {
   try {
     await raceSignal(Promise.all(proposals.map(async proposal => proposal.close(options))), options?.signal)
   } catch {
-    // the signal ends this wait, and the muxer decides what it means to it
+    // the signal ends this wait; what it means for the muxer, the muxer decides
   }
 }

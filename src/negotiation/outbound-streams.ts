@@ -5,44 +5,44 @@ import type { AbortOptions, NewStreamOptions, Stream, StreamMuxer } from '@libp2
 const MAX_INBOUND_STREAMS = 32
 const MAX_OUTBOUND_STREAMS = 64
 
-/** How long the peer may take to close a stream behind us, in ms: libp2p gives a connection as long */
+/** How long the peer may take to close a stream after us, in ms: libp2p gives a connection as long */
 const CLOSE_TIMEOUT = 1_000
 
 export type StreamLimitOptions = AbortOptions & Pick<NewStreamOptions, 'maxOutboundStreams'>
 
-/** What is used of libp2p's registrar */
+/** The part of libp2p's registrar that is used */
 export interface HandlerLimits {
   getHandler(protocol: string): { options: { maxInboundStreams?: number, maxOutboundStreams?: number } }
 }
 
 /**
- * Counts the streams that were opened on a muxer, by protocol, and tells whether one
- * more can be proposed so that libp2p's limits hold at both ends.
+ * Counts the streams that were opened on a muxer, by protocol. Decides whether one more
+ * can be proposed without exceeding libp2p's limits at either end.
  *
- * libp2p counts a stream when it has been negotiated. In that round trip those that
- * were closed before it come to their end. A proposed stream counts at once, so it
- * waits for them: for their FIN in any case, and at a limit for the peer's too.
+ * libp2p counts a stream when it has been negotiated. Streams that were closed before
+ * it end in that round trip. A proposed stream counts at once, so it waits for them:
+ * always for their FIN, and at a limit for the peer's FIN too.
  */
 export class OutboundStreams {
   readonly #muxer: StreamMuxer
   readonly #handlers: () => HandlerLimits | undefined
 
-  /** What is negotiated on a stream. libp2p sets `stream.protocol` only after that */
+  /** The protocol that is negotiated on a stream. libp2p sets `stream.protocol` only after that */
   readonly #protocols = new WeakMap<Stream, string>()
 
   /** By protocol: how many are about to be opened */
   readonly #reserved = new Map<string, number>()
 
-  /** Those whose protocol was proposed: their FIN waits for the reply */
+  /** Streams whose protocol was proposed: their FIN waits for the reply */
   readonly #proposed = new WeakSet<Stream>()
 
-  /** The protocols whose streams stay open although this end has closed them */
+  /** Protocols whose streams stay open although this end has closed them */
   readonly #lasting = new Set<string>()
 
-  /** By protocol: resolves when the last that waits for room has it */
+  /** By protocol: resolves when the last stream in the queue has its place */
   readonly #queues = new Map<string, Promise<void>>()
 
-  /** Resolves when the next stream has ended, or this end of it */
+  /** Resolves when the next stream has ended or has sent its FIN */
   #ended = Promise.withResolvers<void>()
 
   constructor (muxer: StreamMuxer, handlers: () => HandlerLimits | undefined) {
@@ -56,7 +56,7 @@ export class OutboundStreams {
   }
 
   /**
-   * Wait for streams of the protocol that this end has closed to end, and reserve a
+   * Wait until streams of the protocol that this end has closed have ended, and reserve a
    * place. Streams that stay open are not waited for.
    *
    * @returns whether a place was reserved
@@ -87,7 +87,7 @@ export class OutboundStreams {
     }
   }
 
-  /** A place that was reserved is taken by a stream, or by nobody */
+  /** Give a reserved place back: a stream has it now, or the stream was not opened */
   release (protocol: string): void {
     const reserved = (this.#reserved.get(protocol) ?? 0) - 1
 
@@ -137,7 +137,7 @@ export class OutboundStreams {
   /**
    * Wait for the end of a stream that this end has closed
    *
-   * @returns whether there was one that has not been waited for in vain
+   * @returns whether a stream ended; false if none is worth waiting for, or the time is over
    */
   async #end (protocol: string, signal?: AbortSignal): Promise<boolean> {
     const closing = this.#streamsOf(protocol).filter(({ writeStatus }) => writeStatus !== 'writable')
@@ -170,7 +170,7 @@ export class OutboundStreams {
     })
   }
 
-  /** Ours as libp2p finds it. The peer's is taken for the default, or for ours of the same protocol where that is less */
+  /** Our limit as libp2p finds it. The peer's is assumed to be the default, or ours of the same protocol if that is less */
   #limit (protocol: string, { maxOutboundStreams = MAX_OUTBOUND_STREAMS }: StreamLimitOptions): number {
     let handler: { maxInboundStreams?: number, maxOutboundStreams?: number } = {}
 

@@ -7,23 +7,22 @@ import type { AbortOptions, MessageStream, Stream, StreamCloseEvent } from '@lib
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
- * What came of a proposal:
+ * How a proposal ended:
  * - `accepted`: the reply was as presumed and is taken out of the stream
- * - `refused`: it was another one; the stream is aborted with an
+ * - `refused`: the reply was another one; the stream is aborted with an
  * UnsupportedProtocolError
- * - `unanswered`: before the reply was whole the peer sent FIN, where the stream is
- * aborted with an UnsupportedProtocolError, or it reset the stream, or the
- * connection ended, where it is a ConnectionClosedError, or nothing was heard for so
- * long that it is a TimeoutError
- * - `aborted`: the stream or the whole connection was aborted at this end before the
- * reply was whole
+ * - `unanswered`: the stream ended before the reply was complete. FIN makes it an
+ * UnsupportedProtocolError, the end of the connection a ConnectionClosedError, and
+ * silence a TimeoutError; or the peer reset the stream
+ * - `aborted`: the stream or the connection was aborted at this end before the reply
+ * was complete
  */
 export type ProposalOutcome = 'accepted' | 'refused' | 'unanswered' | 'aborted'
 
 /**
- * A message stream whose data passes through public methods, as it does in all
- * that extend AbstractMessageStream of `@libp2p/utils`. They are not part of the
- * interface, so this is tested before it is relied on.
+ * A message stream whose data passes through public methods, as it does in all that
+ * extend AbstractMessageStream of `@libp2p/utils`. They are not part of the interface,
+ * so they are looked for before they are used.
  */
 export interface FilterableStream extends MessageStream {
   writeStatus: Stream['writeStatus']
@@ -33,19 +32,19 @@ export interface FilterableStream extends MessageStream {
   onRemoteReset(): void
   onTransportClosed(err?: Error): void
 
-  /** Where the two directions are closed one by one, as those of AbstractStream are */
+  /** A stream that closes its two directions separately, as AbstractStream does */
   sendCloseWrite?(options?: AbortOptions): Promise<void>
 }
 
 const REQUIRED = ['onData', 'onRemoteCloseWrite', 'onRemoteReset', 'onTransportClosed'] as const
 
-/** What is replaced until the peer has answered */
+/** Methods that are replaced until the peer has answered */
 const FILTERED = ['onData', 'onRemoteCloseWrite', 'onTransportClosed'] as const
 
-/** What is replaced until the end of what is written has left */
+/** Methods that are replaced until the FIN has left */
 const CLOSING = ['close', 'sendCloseWrite'] as const
 
-/** Whether the data of a stream can be filtered, and nobody else does */
+/** Whether the data of a stream can be filtered, and no other filter is there */
 export function isFilterable (stream: MessageStream): stream is FilterableStream {
   const replaced = 'sendCloseWrite' in stream ? [...FILTERED, ...CLOSING] : FILTERED
 
@@ -53,14 +52,14 @@ export function isFilterable (stream: MessageStream): stream is FilterableStream
     !replaced.some(method => Object.hasOwn(stream, method))
 }
 
-/** After this long a handler listens or never will, in ms: libp2p awaits its peer store before */
+/** After this long a handler listens or never will, in ms: libp2p first awaits its peer store */
 const HANDLER_TIMEOUT = 1_000
 
 export interface ProposalInit {
   stream: FilterableStream
   protocol: string
 
-  /** Abort the stream if there is no reply after so many ms */
+  /** Abort the stream if there is no reply after this many ms */
   replyTimeout: number
 
   /** Abort the stream if this fires before the reply */
@@ -70,23 +69,23 @@ export interface ProposalInit {
 
   /**
    * Takes as long after the reply as libp2p does until an application can close the
-   * stream. The end of what is written waits for it.
+   * stream. The FIN waits for it.
    */
   settle?(): Promise<unknown>
 
-  /** That end has left, or never will */
+  /** The FIN has left, or never will */
   onEnd?(): void
 }
 
 /**
- * A protocol that is proposed on a stream without waiting for the reply: what is
- * sent next follows at once. The reply is verified and taken out of the incoming
- * data when it comes.
+ * A protocol that is proposed on a stream without waiting for the reply: data that is
+ * sent next follows at once. The reply is verified and taken out of the incoming data
+ * when it comes.
  *
- * Only the end of what is written waits. A js-libp2p listener that receives FIN
- * before it has chosen the handler resets the stream, because it cannot put back
- * what came behind the proposal. If it receives FIN before the handler listens, a
- * handler that reads with `for await` never ends.
+ * Only the FIN waits. A js-libp2p listener that receives FIN before it has chosen the
+ * handler resets the stream, because it cannot put back what came behind the proposal.
+ * If it receives FIN before the handler listens, a handler that reads with `for await`
+ * never ends.
  */
 export class Proposal {
   readonly #stream: FilterableStream
@@ -102,13 +101,13 @@ export class Proposal {
   /** Whether the handler of the peer has sent anything */
   #isAnswered = false
 
-  /** Settles when the end of what is written may leave, or never will */
+  /** Settles when the FIN may leave, or never will */
   readonly #end = Promise.withResolvers<void>()
 
-  /** Resolves once that has left or never will; undefined while nobody has closed the stream */
+  /** Resolves once the FIN has left or never will; undefined until somebody closes the stream */
   #ended?: Promise<void>
 
-  /** Resolves once `close` of the stream did, if it was this proposal's */
+  /** Resolves once `close` of the stream has, if this proposal called it */
   #closed?: Promise<void>
 
   constructor (init: ProposalInit) {
@@ -120,7 +119,7 @@ export class Proposal {
     this.#reply = new ExpectedReply(encodeProposal(protocol))
     this.#end.promise.catch(() => {})
     this.#timeout = this.#after(replyTimeout, () => {
-      // after a stall timers run before the event loop looks at what came in meanwhile
+      // after a stall of the process timers run before the event loop reads what came meanwhile
       this.#timeout = this.#after(0, () => { this.#onTimeout(replyTimeout) })
     })
 
@@ -146,15 +145,15 @@ export class Proposal {
     }
   }
 
-  /** Let the end of what is written leave now, although the peer has not replied */
+  /** Let the FIN leave now, although the peer has not replied */
   release (): void {
     this.#end.resolve()
   }
 
   /**
-   * Close the stream, unless somebody has begun to, and wait for the reply that holds
-   * up its end, whatever comes of it. Whoever waits for the stream's own queue before
-   * that is not waited for, as a muxer does not.
+   * Close the stream, unless somebody has begun to, and wait for the reply that holds up
+   * its FIN, whatever it is. Like a muxer, do not wait for callers that wait for the
+   * stream's own queue before they close.
    */
   async close (options?: AbortOptions): Promise<void> {
     this.#closed ??= this.#stream.close(options).catch(err => {
@@ -184,7 +183,7 @@ export class Proposal {
     }
   }
 
-  /** What comes behind the reply is of the handler, hence it runs */
+  /** data behind the reply comes from the handler, so the handler runs */
   #awaitAnswer (): void {
     const stream = this.#stream
     const onData = stream.onData.bind(stream)
@@ -201,7 +200,7 @@ export class Proposal {
   }
 
   #onRemoteCloseWrite (): void {
-    // muxers may tell of the end before they hand over the data of the same frame
+    // muxers may report the end before they deliver the data of the same frame
     queueMicrotask(() => {
       if (this.#reply.state === 'awaiting') {
         this.#reply.end()
@@ -221,7 +220,7 @@ export class Proposal {
     this.#settle(event.local === true ? 'aborted' : 'unanswered', event.error ?? new ConnectionClosedError())
   }
 
-  /** As libp2p's own negotiation does: it is over with the signal's reason */
+  /** As libp2p's own negotiation does: it ends with the signal's reason */
   readonly #onSignal = (): void => {
     this.#giveUp('aborted', this.#init.signal?.reason)
   }
@@ -240,16 +239,16 @@ export class Proposal {
     return new UnsupportedProtocolError(`Optimistic negotiation of ${this.#protocol} failed: ${reason}`)
   }
 
-  /** Nothing that follows is for anybody, and whatever ends the stream first, it ends with this error */
+  /** Later data is for nobody, and the stream ends with this error, whatever ends it first */
   #fail (outcome: ProposalOutcome, error: Error): void {
     const stream = this.#stream
     const abort = (): void => { stream.abort(error) }
 
     this.#settle(outcome, error)
     stream.onData = () => {}
-    // a peer that takes what was written for further proposals may give up right behind its refusal
+    // a peer that reads application data as proposals may reset the stream right after its refusal
     stream.onRemoteReset = stream.onRemoteCloseWrite = stream.onTransportClosed = abort
-    // let the muxer finish with the frame first
+    // let the muxer finish the frame first
     queueMicrotask(abort)
   }
 
@@ -289,7 +288,7 @@ export class Proposal {
       return
     }
 
-    // not async: that would be another promise, which nobody has handled
+    // not async: that would make another promise, which nobody handles
     stream.close = options => handled(close(options))
     stream.sendCloseWrite = async options => {
       const sent = this.#sendEnd(sendCloseWrite)
@@ -310,19 +309,19 @@ export class Proposal {
 
     restore(stream, CLOSING)
 
-    // the connection ended with what came with the reply
+    // the connection ended with the data that came with the reply
     if (stream.status === 'closed') {
       return
     }
 
-    // by the reader of what came with the reply, or by the peer
+    // aborted by the reader of the data that came with the reply, or by the peer
     if (stream.status === 'aborted' || stream.status === 'reset') {
       throw failureOf(stream) ?? new StreamStateError(`Cannot end a stream that is ${stream.status}`)
     }
 
     await sendCloseWrite()
 
-    // what `close` of the stream does too, unless its signal has ended its wait: that does not end the close
+    // `close` of the stream does this too, unless its signal has ended its wait: that does not end the close
     stream.writeStatus = 'closed'
 
     if (stream.remoteWriteStatus === 'closed') {
@@ -331,7 +330,7 @@ export class Proposal {
   }
 }
 
-/** Back to the methods of the class */
+/** Restore the methods of the class */
 function restore (stream: FilterableStream, methods: ReadonlyArray<keyof FilterableStream>): void {
   methods.forEach(method => Reflect.deleteProperty(stream, method))
 }

@@ -1,13 +1,13 @@
 /**
- * What the names that are known of a peer may cost to remember, in bytes. A name
- * beyond that costs a round trip a stream, as if it was not known.
+ * How much memory the known names of a peer may take, in bytes. A name beyond that costs
+ * a round trip for each stream, as if it was not known.
  */
 const MAX_NAMES = 16 * 1024
 
-/** What a name costs beside its characters, about */
+/** Roughly what a name costs beside its characters */
 const NAME_OVERHEAD = 64
 
-/** As many of the names as may be remembered, from the first on */
+/** The names from the first on, as many as may be remembered */
 export function firstOf (names: string[]): Set<string> {
   const first = new Set<string>()
   let cost = 0
@@ -25,7 +25,7 @@ export function firstOf (names: string[]): Set<string> {
   return first
 }
 
-/** Add a name; those that have been there for longest make room for it */
+/** Add a name; the oldest ones make room for it */
 export function withName (names: Set<string>, name: string): Set<string> {
   if (names.has(name)) {
     return names

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
 import { differences, disagreements } from '../../../../benchmarks/compare/differences.ts'
-import { readmeBlock } from '../../../../benchmarks/readme/block.ts'
+import { figuresBlock } from '../../../../benchmarks/readme/figures.ts'
 import { quotedRatios } from '../../../../benchmarks/readme/quoted.ts'
 import { scriptPath } from '../../../../benchmarks/script-path.ts'
 import { connectReport } from '../fixtures/connect-report.ts'
@@ -20,8 +20,8 @@ function quoted (name: string, ratio: number): QuotedRatio {
 }
 
 describe('benchmarks: two runs', () => {
-  it('are compared by all that README quotes, and by nothing else', () => {
-    const block = readmeBlock(reports)
+  it('are compared by all that docs/benchmarks.md quotes, and by nothing else', () => {
+    const block = figuresBlock(reports)
     const inConnect = [...block.matchAll(/^\| the .* \| +(\d+\.\d) \| .* \| +~?(\d+\.\d\d)x \|$/gm)].flatMap(([, roundTrips, ratio]) => [roundTrips, ratio])
     const inNagle = [...block.matchAll(/^\| ours +\| false .* (\d+\.\d) \| +5 of 5 \|/gm)].map(([, trips]) => trips)
     const inThroughput = [...block.matchAll(/(?<=\| +)~?(\d+\.\d\d) \(\d/g)].map(([, ratio]) => ratio)
@@ -34,7 +34,7 @@ describe('benchmarks: two runs', () => {
     inConnect.splice(inConnect.indexOf('1.00'), 1)
     expect(texts('connect', name => name.endsWith('round trips') ? 1 : 2)).to.have.lengthOf(3).and.deep.equal(inConnect)
     expect(texts('nagle', () => 1)).to.have.lengthOf(1).and.deep.equal(inNagle)
-    // the rows of README go through all ratios of a row before the next
+    // the rows of the page go through all ratios of a row before the next
     expect(texts('throughput', () => 2)).to.have.lengthOf(7).and.deep.equal(inThroughput)
     expect(ratios.map(({ name }) => name)).to.include('the ours stack: to official').and.to.include('small message: 100 B round trip, stream level: ours / official')
   })

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
-import { readmeBlock, replaceBlock } from '../../../../benchmarks/readme/block.ts'
+import { replaceBlock } from '../../../../benchmarks/readme/block.ts'
+import { figuresBlock } from '../../../../benchmarks/readme/figures.ts'
+import { summaryBlock } from '../../../../benchmarks/readme/summary.ts'
 import { scriptPath } from '../../../../benchmarks/script-path.ts'
 import { connectReport } from '../fixtures/connect-report.ts'
 import { nagleReport } from '../fixtures/nagle-report.ts'
@@ -11,14 +13,14 @@ import { scaleReport, throughputReport } from '../fixtures/series-reports.ts'
 
 const reports = { connect: connectReport, nagle: nagleReport, throughput: throughputReport(), scale: scaleReport() }
 
-describe('benchmarks: figures of README', () => {
-  const block = readmeBlock(reports)
+describe('benchmarks: figures of docs/benchmarks.md', () => {
+  const block = figuresBlock(reports)
 
   it('have a table and a chart for each suite', () => {
     expect(block).to.match(/^\| the official stack \| +3\.1 \| 245 \| 243-247 \| +1\.00x \|$/m)
     expect(block).to.match(/^\| small message: 100 B round trip +\| +10\.0 \| +1\.50 \(1\.50-1\.58\) \| +~1\.00 /m)
     expect(block).to.match(/^\| +1,000 \| ours +\| +10,000 \| +102 \|/m)
-    expect([...block.matchAll(/\(benchmarks\/results\/([\w-]+)\.svg\)/g)].map(([, name]) => name))
+    expect([...block.matchAll(/\(\.\.\/benchmarks\/results\/([\w-]+)\.svg\)/g)].map(([, name]) => name))
       .to.deep.equal(['connect', 'nagle', 'throughput-connection', 'throughput-stream', 'scale-connection', 'scale-stream'])
   })
 
@@ -38,9 +40,38 @@ describe('benchmarks: figures of README', () => {
   })
 
   it('leave out what was never measured', () => {
-    expect(readmeBlock({ scale: reports.scale })).to.not.match(/Throughput|Nagle/)
+    expect(figuresBlock({ scale: reports.scale })).to.not.match(/Throughput|Nagle/)
+  })
+})
+
+describe('benchmarks: figures of README', () => {
+  const block = summaryBlock(reports)
+  const row = (title: string): RegExp => new RegExp(`^\\| ${title} +\\| +(.*?) \\| +(.*?) \\| +(.*?) \\|$`, 'm')
+
+  it('are three that we win and three that we lose', () => {
+    const [gains, costs] = block.split('## What it costs')
+
+    expect(gains.match(/^\| [^|:]/gm)).to.have.lengthOf(4)
+    expect(costs.match(/^\| [^|:]/gm)).to.have.lengthOf(4)
   })
 
+  it('compare ours with the official transport', () => {
+    expect(row('dial to first echoed byte, 80 ms away').exec(block)?.slice(1)).to.deep.equal(['3.1 round trips, 245 ms', '3.0 round trips, 242 ms', '~0.99'])
+    expect(row('`close\\(\\)` waits for the peer\'s FIN, 80 ms away').exec(block)?.slice(1)).to.deep.equal(['2.0 ms', '2.0 ms', '1.00'])
+    expect(row('1 KiB message of many on one stream').exec(block)?.slice(1)).to.deep.equal(['- us', '- us', '-'])
+  })
+
+  it('name the commands and link to every figure', () => {
+    expect(block).to.include('`npm run benchmark` at').and.to.include('`npm run benchmark:throughput` at').and.to.include('(docs/benchmarks.md)')
+    expect(block).to.not.match(/NaN|undefined/)
+  })
+
+  it('leave out what was never measured', () => {
+    expect(summaryBlock({ connect: reports.connect })).to.not.include('KiB')
+  })
+})
+
+describe('benchmarks: blocks of figures', () => {
   it('stand between the markers of a page, and nothing else changes', () => {
     const page = (text: string): string => `before\n<!-- benchmarks:start -->${text}<!-- benchmarks:end -->\nafter`
 
@@ -51,14 +82,18 @@ describe('benchmarks: figures of README', () => {
 
   it('are written from the JSON files alone', async () => {
     const directory = await mkdtemp(path.join(tmpdir(), 'readme-'))
-    const file = path.join(directory, 'README.md')
+    const pages = { readme: summaryBlock(reports), figures: figuresBlock(reports) }
+    const files = Object.keys(pages).map(name => path.join(directory, `${name}.md`))
 
     try {
-      await Promise.all(Object.entries(reports).map(async ([name, report]) => writeFile(path.join(directory, `${name}.json`), JSON.stringify(report))))
-      await writeFile(file, '<!-- benchmarks:start -->\n<!-- benchmarks:end -->\n')
-      await execa(process.execPath, [scriptPath(import.meta.url, '../../../../benchmarks/cli'), 'readme', '--results', directory, '--file', file])
+      await Promise.all([
+        ...Object.entries(reports).map(async ([name, report]) => writeFile(path.join(directory, `${name}.json`), JSON.stringify(report))),
+        ...files.map(async file => writeFile(file, '<!-- benchmarks:start -->\n<!-- benchmarks:end -->\n'))
+      ])
+      await execa(process.execPath, [scriptPath(import.meta.url, '../../../../benchmarks/cli'), 'readme', '--results', directory, '--readme', files[0], '--figures', files[1]])
 
-      expect(await readFile(file, 'utf8')).to.equal(`<!-- benchmarks:start -->\n\n${block}\n\n<!-- benchmarks:end -->\n`)
+      expect(await Promise.all(files.map(async file => readFile(file, 'utf8'))))
+        .to.deep.equal(Object.values(pages).map(block => `<!-- benchmarks:start -->\n\n${block}\n\n<!-- benchmarks:end -->\n`))
     } finally {
       await rm(directory, { recursive: true })
     }

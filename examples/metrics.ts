@@ -1,0 +1,50 @@
+/* eslint-disable no-console */
+/*
+ * A node that counts what its transport does. It dials a node of libp2p's own twice,
+ * and an address at which nobody listens, and prints the metrics as Prometheus reads
+ * them.
+ *
+ *   npm run example examples/metrics.ts
+ */
+import { noise } from '@libp2p/noise'
+import { ping } from '@libp2p/ping'
+import { prometheusMetrics } from '@libp2p/prometheus-metrics'
+import { tcp as officialTcp } from '@libp2p/tcp'
+import { yamux } from '@libp2p/yamux'
+import { multiaddr } from '@multiformats/multiaddr'
+import { createLibp2p } from 'libp2p'
+import { optimistic, tcp } from 'libp2p-fast-tcp'
+import { Registry } from 'prom-client'
+
+const registry = new Registry()
+
+const peer = await createLibp2p({
+  addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
+  transports: [officialTcp()],
+  connectionEncrypters: [noise()],
+  streamMuxers: [yamux()],
+  services: { ping: ping() }
+})
+
+const node = await createLibp2p({
+  transports: [tcp()],
+  connectionEncrypters: [optimistic(noise())],
+  streamMuxers: [optimistic(yamux())],
+  services: { ping: ping() },
+  metrics: prometheusMetrics({ registry })
+})
+
+// the first ping negotiates its protocol in full; the second one knows that the peer speaks it
+await node.services.ping.ping(peer.getMultiaddrs())
+await node.services.ping.ping(peer.peerId)
+
+await node.dial(multiaddr('/ip4/127.0.0.1/tcp/1')).catch((err: Error) => {
+  console.log('# the dial failed, as it should: %s', err.message)
+})
+
+for (const metric of ['libp2p_tcp_dialer_events_total', 'libp2p_tcp_optimistic_dials_total', 'libp2p_optimistic_streams_total']) {
+  console.log(await registry.getSingleMetricAsString(metric))
+}
+
+await node.stop()
+await peer.stop()

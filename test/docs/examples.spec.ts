@@ -1,0 +1,41 @@
+import path from 'node:path'
+import { expect } from 'aegir/chai'
+import { execa } from 'execa'
+import { packageRoot, scriptPath } from '../../benchmarks/script-path.ts'
+
+/** Each prints this, and ends by itself */
+const OUTPUT = {
+  echo: [
+    'echoed: hello'
+  ],
+  metrics: [
+    'the dial failed, as it should: connection error 127.0.0.1:1: connect ECONNREFUSED',
+    'libp2p_tcp_dialer_events_total{event="connect"} 1',
+    'libp2p_tcp_dialer_events_total{event="error"} 1',
+    'libp2p_tcp_optimistic_dials_total{outcome="accepted"} 1',
+    'libp2p_optimistic_streams_total{outcome="accepted"} 1'
+  ],
+  migrate: [
+    'after dials before: /noise, /yamux/1.0.0, ping answered',
+    'before dials after: /noise, /yamux/1.0.0, ping answered'
+  ]
+}
+
+describe('the examples', () => {
+  for (const [name, lines] of Object.entries(OUTPUT)) {
+    it(`${name}.ts runs and prints what it says`, async () => {
+      const { stdout, stderr } = await execa(process.execPath, [
+        '--experimental-strip-types',
+        '--no-warnings',
+        '--import', scriptPath(import.meta.url, 'fixtures/from-source'),
+        path.join(packageRoot(), 'examples', `${name}.ts`)
+      ], { timeout: 30_000 })
+
+      for (const line of lines) {
+        expect(stdout).to.include(line)
+      }
+
+      expect(stderr).to.equal('')
+    })
+  }
+})

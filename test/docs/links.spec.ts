@@ -1,0 +1,73 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import path from 'node:path'
+import { expect } from 'aegir/chai'
+import { packageRoot } from '../../benchmarks/script-path.ts'
+import { anchors, links, prose } from './fixtures/markdown.ts'
+
+const SKIPPED = ['node_modules', 'dist']
+const root = packageRoot()
+
+function pagesIn (directory: string): string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap(entry => {
+    if (entry.name.startsWith('.') || SKIPPED.includes(entry.name)) {
+      return []
+    }
+
+    const file = path.join(directory, entry.name)
+
+    if (entry.isDirectory()) {
+      return pagesIn(file)
+    }
+
+    return file.endsWith('.md') ? [file] : []
+  })
+}
+
+function read (page: string): string {
+  return readFileSync(page, 'utf8')
+}
+
+/** What is wrong with a link of a page, if something is */
+function fault (page: string, link: string): string | undefined {
+  const [target, anchor] = link.split('#')
+  const file = target === '' ? page : path.resolve(path.dirname(page), decodeURIComponent(target))
+
+  if (!existsSync(file)) {
+    return `${link}: there is no such file`
+  }
+
+  if (anchor != null && !anchors(read(file)).has(anchor)) {
+    return `${link}: there is no such heading`
+  }
+}
+
+describe('the documents', () => {
+  for (const page of pagesIn(root)) {
+    it(`${path.relative(root, page)} links to files and headings that exist`, () => {
+      expect(links(read(page)).flatMap(link => fault(page, link) ?? [])).to.deep.equal([])
+    })
+  }
+
+  it('SECURITY.md names tests that exist', () => {
+    const named = [...read(path.join(root, 'SECURITY.md')).matchAll(/\btest\/[\w./-]*\w/g)].map(([file]) => file)
+
+    expect(named).to.not.be.empty()
+    expect(named.filter(file => !existsSync(path.join(root, file)))).to.deep.equal([])
+  })
+
+  it('README.md has 900 words at most, beside the figures', () => {
+    const words = prose(read(path.join(root, 'README.md'))).split(/\s+/).filter(word => word !== '')
+
+    expect(words.length).to.be.at.most(900)
+  })
+})
+
+describe('links in Markdown', () => {
+  it('are found in text, and not in code', () => {
+    expect(links('[a](b.md) ![c](d.svg "e") `[f](g.md)`\n```\n[h](i.md)\n```\n[j](https://example.com) [k](#l)')).to.deep.equal(['b.md', 'd.svg', '#l'])
+  })
+
+  it('lead to headings as GitHub names them', () => {
+    expect([...anchors('# A: b, `c()`?\n## Twice\n## Twice\n```\n# no heading\n```\n### d & e_f-g')]).to.deep.equal(['a-b-c', 'twice', 'twice-1', 'd--e_f-g'])
+  })
+})
