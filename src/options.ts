@@ -1,7 +1,7 @@
 import { InvalidParametersError } from '@libp2p/interface'
 import { CLOSE_TIMEOUT, INACTIVITY_TIMEOUT, MAX_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.ts'
-import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
 import type { PortUse } from './dial/reuse-port.ts'
+import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
 import type { LookupFunction } from 'node:net'
 import type { ProgressEvent } from 'progress-events'
 

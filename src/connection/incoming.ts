@@ -1,6 +1,6 @@
 import { MAX_UNREAD_BYTES } from '../constants.ts'
-import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../event-loop/read-budget.ts'
 import { QueuedHandshake } from '../event-loop/handshake-queue.ts'
+import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../event-loop/read-budget.ts'
 import type { MessageStream, Stream } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 

@@ -1,7 +1,7 @@
 import { pEvent } from 'p-event'
 import { MAX_TIMEOUT, OWNER_CLOSE_TIMEOUT } from '../constants.ts'
-import { cut } from './end-socket.ts'
 import { afterPoll } from '../event-loop/after-poll.ts'
+import { cut } from './end-socket.ts'
 import type { Socket } from 'node:net'
 
 export interface OpenSocketsInit {

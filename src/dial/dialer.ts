@@ -4,9 +4,9 @@ import { raceSignal } from 'race-signal'
 import { endpointName, toEndpoint } from '../addresses.ts'
 import { SocketConnection } from '../connection/socket-connection.ts'
 import { abortError, withCause } from '../errors.ts'
+import { SimultaneousOpen, SimultaneousOpenError } from '../negotiation/simultaneous-open.ts'
 import { dialSettings } from '../options.ts'
 import { connect } from './connect.ts'
-import { SimultaneousOpen, SimultaneousOpenError } from '../negotiation/simultaneous-open.ts'
 import { chooseDialMode, describeDialMode } from './mode.ts'
 import { Refusals } from './refusals.ts'
 import type { DialMode } from './mode.ts'
@@ -90,7 +90,7 @@ export class Dialer {
       log('%a dialled us at the same time, dialling again from any port', ma)
       options.onProgress?.(new CustomProgressEvent('tcp:redial'))
 
-      return await this.#dialTwice({ ...dial, options: { ...options, reusePort: false } })
+      return this.#dialTwice({ ...dial, options: { ...options, reusePort: false } })
     }
   }
 

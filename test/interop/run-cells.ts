@@ -1,9 +1,9 @@
 import { scriptPath } from '../../benchmarks/script-path.ts'
 import { isNative } from './cells.ts'
 import { runDialler, startListener } from './peer-process.ts'
+import type { Binaries } from './binaries.ts'
 import type { Cell, PeerKind } from './cells.ts'
 import type { ListenerProcess, Outcome } from './peer-process.ts'
-import type { Binaries } from './binaries.ts'
 import type { Link } from '../../benchmarks/link/link.ts'
 
 export interface RunOptions {

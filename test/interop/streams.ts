@@ -13,7 +13,6 @@ import { successes } from './results.ts'
 import { runCells } from './run-cells.ts'
 import { streamCells } from './stream-cells.ts'
 import { versions } from './versions.ts'
-import type { Cell } from './cells.ts'
 import type { CellRun } from './run-cells.ts'
 
 /*
