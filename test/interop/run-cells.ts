@@ -41,10 +41,18 @@ const CELL_TIMEOUT = 60_000
  * cells, a dialler is one for each.
  */
 export async function runCells (link: Link, cells: Cell[], options: RunOptions): Promise<CellRun[]> {
-  const listeners = await startListeners(link, cells, options)
+  const listeners = new Map<string, Promise<ListenerProcess>>()
+
+  async function listenerFor (cell: Cell): Promise<ListenerProcess> {
+    const key = listenerOf(cell)
+    const listener = listeners.get(key) ?? startListener(link.commandAt('listener', listenCommand(cell, link, options)), options.signal)
+    listeners.set(key, listener)
+
+    return listener
+  }
 
   async function run (cell: Cell): Promise<CellRun> {
-    const { multiaddr } = listeners.get(listenerOf(cell)) as ListenerProcess
+    const { multiaddr } = await listenerFor(cell)
     const command = dialCommand(cell, await behind(link, multiaddr), options)
     const start = performance.now()
     const outcomes = await runDialler(link.commandAt('dialler', command), options.dials, options.cellTimeout ?? CELL_TIMEOUT, options.signal)
@@ -57,27 +65,20 @@ export async function runCells (link: Link, cells: Cell[], options: RunOptions):
   try {
     return await pooled(cells, options.concurrency, run)
   } finally {
-    await Promise.all([...listeners.values()].map(async listener => listener.close()))
+    // one that did not start has ended
+    await Promise.all([...listeners.values()].map(async listener => listener.then(async started => started.close(), () => {})))
   }
 }
 
-async function startListeners (link: Link, cells: Cell[], { binaries, signal }: RunOptions): Promise<Map<string, ListenerProcess>> {
-  const distinct = new Map(cells.map(cell => [listenerOf(cell), cell]))
-  const starting = [...distinct].map(async ([key, { listener, security, listenerOptimism, gater, peerStore }]): Promise<[string, ListenerProcess]> => {
-    const command = [
-      ...program(listener, binaries), 'listen',
-      '--security', security,
-      '--host', link.listenHost,
-      ...(listenerOptimism == null ? [] : ['--optimism', listenerOptimism]),
-      ...(gater == null ? [] : ['--gater', `${gater}`]),
-      ...peerStoreOf(listener, peerStore)
-    ]
-
-    return [key, await startListener(link.commandAt('listener', command), signal)]
-  })
-
-  // those of them that did start end with us
-  return new Map(await Promise.all(starting))
+function listenCommand ({ listener, security, listenerOptimism, gater, peerStore }: Cell, link: Link, { binaries }: RunOptions): string[] {
+  return [
+    ...program(listener, binaries), 'listen',
+    '--security', security,
+    '--host', link.listenHost,
+    ...(listenerOptimism == null ? [] : ['--optimism', listenerOptimism]),
+    ...(gater == null ? [] : ['--gater', `${gater}`]),
+    ...peerStoreOf(listener, peerStore)
+  ]
 }
 
 function listenerOf ({ listener, security, listenerOptimism, gater, peerStore }: Cell): string {
