@@ -83,7 +83,7 @@ describe('aborting', () => {
     expect((await readAll(socket)).bytes).to.equal(0)
   })
 
-  it('abort() twice tells of the first', async () => {
+  it('a second abort() changes nothing: the first error is reported', async () => {
     const events: unknown[] = []
     conn.addEventListener('close', (evt) => { events.push(evt.error) })
 
@@ -95,7 +95,7 @@ describe('aborting', () => {
     expect(events).to.deep.equal([error])
   })
 
-  it('a reset by the peer is told as one', async () => {
+  it('a reset by the peer is reported as a reset', async () => {
     const event = closed(conn)
     socket.resetAndDestroy()
     const evt = await event

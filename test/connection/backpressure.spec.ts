@@ -100,7 +100,7 @@ describe('backpressure', function () {
     await within(1_000, 'onDrain()', conn.onDrain())
   })
 
-  it('onDrain() can be given up', async () => {
+  it('onDrain() rejects when its signal fires, and can be called again', async () => {
     await fill()
     await expect(conn.onDrain({ signal: AbortSignal.timeout(10) }))
       .to.eventually.be.rejected()

@@ -90,7 +90,7 @@ describe('closing a connection', () => {
     expect(await received).to.deep.equal(tally(data))
   })
 
-  it('tells both sides of a clean close', async () => {
+  it('reports a clean close at both sides', async () => {
     const { dialler, acceptor } = await rawPair(defer)
     const [local, remote] = await Promise.all([
       closed(dialler),
@@ -136,7 +136,7 @@ describe('closing a connection', () => {
     }))).to.eventually.be.rejected.with.property('name').that.matches(/Abort|Timeout/)
   })
 
-  it('sends what was sent while it told that it is idle', async () => {
+  it('sends what an idle listener sent', async () => {
     const { dialler, acceptor } = await rawPair(defer)
     const received = collect(acceptor)
 
@@ -257,7 +257,7 @@ describe('closing a connection', () => {
     expect(received.bytes).to.equal(0)
   })
 
-  it('goes through when both sides close at once', async () => {
+  it('resolves when both sides close at once', async () => {
     const { dialler, acceptor } = await rawPair(defer)
     const received = collect(acceptor)
 

@@ -33,7 +33,7 @@ describe('a connection that is still sending when its owner stops', () => {
 
   for (const [name, connect] of Object.entries({ dialled, accepted })) {
     for (const isClosing of [false, true]) {
-      it(`resets the peer, which would else take a part for the whole (${name}${isClosing ? ', and closing' : ''})`, async () => {
+      it(`resets the peer, so that it does not mistake a part for the whole (${name}${isClosing ? ', and closing' : ''})`, async () => {
         const { conn, peer, stop } = await connect(rawTransport(defer, { closeTimeout: 0 }))
         const event = closed(conn, 5_000)
 

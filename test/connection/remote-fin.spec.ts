@@ -105,7 +105,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
     })
   }
 
-  it('nothing accepted before is lost where whatever is above gives up over what it sends too late', async () => {
+  it('an encrypter that aborts because its send came too late loses nothing that it sent before', async () => {
     const { conn, socket, data } = await closedWhileSending()
 
     const reading = readAll(socket)
@@ -130,7 +130,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
     expect(await reading).to.deep.equal(tally(data))
   })
 
-  it('can still be given up with the error of what was sent too late, later', async () => {
+  it('can still be aborted with that error, later', async () => {
     const { conn, socket } = await connected({ pauseOnConnect: true }, { closeTimeout: 10_000 })
 
     sendAll(conn, payload(8 * MiB))

@@ -171,7 +171,7 @@ describe('the limit for writes that stall', function () {
     expect(conn.status).to.equal('open')
   })
 
-  it('cuts nobody because the event loop was busy', async () => {
+  it('cuts no peer because the event loop was busy', async () => {
     const raw = rawTransport(defer, { stalledWriteTimeout: STALLED_WRITE_TIMEOUT })
     const peer = await chattyPeer(defer, 2)
     const conn = await raw.dial(`/ip4/127.0.0.1/tcp/${peer.port}`)

@@ -39,7 +39,7 @@ describe('a connection that nobody listens to', function () {
     expect(received.result()).to.deep.equal(tally(data))
   })
 
-  it('makes the peer wait again when whoever listened has left', async () => {
+  it('makes the peer wait again when the listener has left', async () => {
     const [conn, socket] = await accepted()
     const data = payload(32 * MiB)
     const parts: Uint8Array[] = []
@@ -77,7 +77,7 @@ describe('a connection that nobody listens to', function () {
     expect(received.result()).to.deep.equal(tally(data))
   })
 
-  it('can be paused again by whoever is given what was kept, each time', async () => {
+  it('can be paused again by the listener that gets the kept data, each time', async () => {
     const [conn, socket] = await accepted()
     const data = payload(16 * MiB)
     let most = 0

@@ -10,7 +10,7 @@ import type { Socket } from 'node:net'
 
 const skipped = straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'
 
-describe('fault 6: a write for what is sent in one go', function () {
+describe('fault 6: one write for what is sent with no await between', function () {
   this.timeout(60_000)
 
   const defer = cleanUpAfterEach()
@@ -50,15 +50,15 @@ describe('fault 6: a write for what is sent in one go', function () {
     expect(await writesToSend({ sends: 1_000, parts: 4, bytes: 25, perTurn: 1 })).to.equal(1_000)
   })
 
-  it(`20 sends in one go are one write${skipped}`, async () => {
+  it(`20 sends with no await between are one write${skipped}`, async () => {
     expect(await writesToSend({ sends: 20, parts: 1, bytes: 100, perTurn: 20 })).to.equal(1)
   })
 
-  it(`20 sends of a four-part list in one go are one write${skipped}`, async () => {
+  it(`20 sends of a four-part list with no await between are one write${skipped}`, async () => {
     expect(await writesToSend({ sends: 20, parts: 4, bytes: 100, perTurn: 20 })).to.equal(1)
   })
 
-  it(`20 sends in four goes of one turn are four writes: none waits for what was awaited${skipped}`, async () => {
+  it(`20 sends in four batches of one turn are four writes: none waits for another${skipped}`, async () => {
     expect(await writesToSend({ sends: 20, parts: 1, bytes: 100, perTurn: 20, perGo: 5 })).to.equal(4)
   })
 

@@ -130,7 +130,7 @@ describe('the address that is dialled', () => {
 describe('a dial that the network refuses', () => {
   const defer = cleanUpAfterEach()
 
-  it('tells the address, the code and the cause', async () => {
+  it('names the address, the code and the cause', async () => {
     const { addr, port, server } = await rawPeer(defer)
     server.close()
     await pEvent(server, 'close')
@@ -143,7 +143,7 @@ describe('a dial that the network refuses', () => {
     expect(err).to.have.nested.property('cause.code', 'ECONNREFUSED')
   })
 
-  it('tells the path of a unix socket', async () => {
+  it('names the path of a unix socket', async () => {
     const err = await rawTransport(defer).dial('/unix/%2Fnowhere%2Fa.sock').catch(err => err)
 
     expect(err.message).to.include('/nowhere/a.sock')
@@ -151,7 +151,7 @@ describe('a dial that the network refuses', () => {
     expect(err).to.have.nested.property('cause.code', 'ENOENT')
   })
 
-  it('tells the name that has no address', async () => {
+  it('names the host that has no address', async () => {
     const err = await rawTransport(defer).dial('/dns4/nowhere.invalid/tcp/1234').catch(err => err)
 
     expect(err.message).to.include('nowhere.invalid:1234')

@@ -39,7 +39,7 @@ describe('an encrypted connection', () => {
 
   const times = (count: number, bytes: number): Uint8Array[] => Array.from({ length: count }, () => payload(bytes))
 
-  it('encrypts what is sent in one go as one message', async () => {
+  it('encrypts what is sent with no await between as one message', async () => {
     expect(await messagesOf(await talking(), times(15, 1_036))).to.equal(1)
   })
 

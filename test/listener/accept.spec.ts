@@ -77,7 +77,7 @@ describe('accepting connections', function () {
     expect(value('libp2p_tcp_listener_errors_total', `127.0.0.1:${port} inbound_upgrade`)).to.equal(1)
   })
 
-  it('tells where a connection comes from', async () => {
+  it('reports where a connection comes from', async () => {
     const { port, next } = await rawTransport(defer).listen()
     const socket = await rawClient(defer, port, { localAddress: '127.0.0.81' })
     const conn = await next()

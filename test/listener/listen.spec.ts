@@ -80,7 +80,7 @@ describe('the address that is listened on', () => {
     expect(await answersAt(addr)).to.equal(addr)
   })
 
-  it('/unix is told no more once it is closed', async () => {
+  it('/unix is not reported once it is closed', async () => {
     const { listener } = await rawTransport(defer).listen(`/unix/${encodeURIComponent(await unixPath())}`)
     expect(listener.getAddrs()).to.have.lengthOf(1)
 
@@ -88,7 +88,7 @@ describe('the address that is listened on', () => {
     expect(listener.getAddrs()).to.be.empty()
   })
 
-  it('/unix is not told if somebody else has it', async () => {
+  it('/unix is not reported if another process has it', async () => {
     const { addr } = await rawPeer(defer, { path: await unixPath() })
     const listener = rawTransport(defer).transport.createListener({ upgrader: passThrough() })
 
@@ -96,12 +96,12 @@ describe('the address that is listened on', () => {
     expect(listener.getAddrs()).to.be.empty()
   })
 
-  it('with a peer id behind it, which it does not tell', async () => {
+  it('with a peer id behind it, which it does not report', async () => {
     expect(await answersAt('/ip4/127.0.0.1/tcp/0/p2p/12D3KooWCCSMskW88GTUBTYFvtDEuTaBN9oiFvs5LRDHVBRVkcGX'))
       .to.match(/^\/ip4\/127\.0\.0\.1\/tcp\/\d+$/)
   })
 
-  it('the IPv4 wildcard is told as the addresses of this machine', async () => {
+  it('the IPv4 wildcard is reported as the addresses of this machine', async () => {
     const { listener, port } = await rawTransport(defer).listen('/ip4/0.0.0.0/tcp/0')
     const expected = Object.values(networkInterfaces())
       .flatMap(addresses => addresses ?? [])
@@ -143,7 +143,7 @@ describe('listening', () => {
     }
   })
 
-  it('tells when it begins and when it ends', async () => {
+  it('reports when it begins and when it ends', async () => {
     const { transport } = rawTransport(defer)
     const listener = transport.createListener({ upgrader: passThrough() })
     const events: string[] = []

@@ -128,7 +128,7 @@ describe('a dial that is aborted', () => {
     expect(visits).to.be.empty()
   })
 
-  it('by whoever hears of the dial, while the address is looked up for ever, rejects at once', async () => {
+  it('by a progress handler, while the address is looked up for ever, rejects at once', async () => {
     const { dial } = await dialler(defer, { tcp: { dialOpts: { lookup: () => {} } } })
     const controller = new AbortController()
     const dialled = dial('/dns4/localhost/tcp/1', {

@@ -11,7 +11,7 @@ import { rendezvous } from './fixtures/rendezvous.ts'
 import { ECHO, EAGER, bareNode, echo, echoNode, firstByte, stacks } from './fixtures/stacks.ts'
 import type { UpgraderOptions } from '@libp2p/interface'
 
-describe('what there is nothing to be optimistic about passes through', () => {
+describe('a dial with nothing to propose early passes through unchanged', () => {
   const defer = cleanUpAfterEach()
 
   function pnet (): { connectionProtector: ReturnType<typeof preSharedKey> } {

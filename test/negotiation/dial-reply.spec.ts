@@ -82,7 +82,7 @@ describe('the reply to an optimistic dial', () => {
     expect(counted()).to.deep.equal({ accepted: 1 })
   })
 
-  describe('as whoever reads the connection sees it', () => {
+  describe('as the reader of the connection sees it', () => {
     interface Reader {
       connection: MultiaddrConnection
       messages: Uint8Array[]

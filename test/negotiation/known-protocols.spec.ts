@@ -32,7 +32,7 @@ describe('what peers are known to speak', () => {
     }
   }
 
-  it('is remembered of all who are there', () => {
+  it('is remembered for every connected peer', () => {
     const { known, connect, identify } = setUp()
     const muxers = Array.from({ length: 2 * MAX_ABSENT }, (_, peer) => connect(peer))
     muxers.forEach((_, peer) => { identify(peer) })
@@ -40,7 +40,7 @@ describe('what peers are known to speak', () => {
     expect(muxers.every(muxer => known.has(muxer, ECHO))).to.be.true()
   })
 
-  it(`is remembered of the ${MAX_ABSENT} who left last`, () => {
+  it(`is remembered for the ${MAX_ABSENT} peers that left last`, () => {
     const { known, connect, identify, disconnect } = setUp()
 
     for (let peer = 0; peer <= MAX_ABSENT; peer++) {
@@ -54,7 +54,7 @@ describe('what peers are known to speak', () => {
     expect(known.has(connect(MAX_ABSENT), ECHO)).to.be.true()
   })
 
-  it('is remembered of who has another connection, however many leave', () => {
+  it('is remembered for a peer with another connection, however many leave', () => {
     const { known, connect, identify, disconnect } = setUp()
     const stays = connect(-1)
 
@@ -80,7 +80,7 @@ describe('what peers are known to speak', () => {
     expect(known.has(muxer, ECHO)).to.be.true()
   })
 
-  it('is what identify told last', () => {
+  it('is what identify named last', () => {
     const { known, connect, identify } = setUp()
     const muxer = connect(1)
 
@@ -125,7 +125,7 @@ describe('what peers are known to speak', () => {
     expect(names.some(name => known.has(muxer, name))).to.be.false()
   })
 
-  it('is not kept of who has never been there, or had left before', () => {
+  it('is not kept for a peer that was never there, or had left before', () => {
     const { known, connect, identify, disconnect } = setUp()
 
     identify(1)

@@ -72,7 +72,7 @@ for (const [name, factory] of Object.entries(muxers)) {
       ['that the peer ends the stream before', async remote => remote.close(), 'UnsupportedProtocolError'],
       ['that the peer resets the stream before', async remote => { remote.abort(new Error('no')) }, 'StreamResetError']
     ] satisfies Array<[string, (remote: Stream) => Promise<void>, string]>) {
-      it(`${kind} is no empty answer to who begins to read afterwards`, async () => {
+      it(`${kind} is no empty answer to a reader that begins afterwards`, async () => {
         const { open } = muxerPair(factory)
         const { local, remote } = await open(PROTOCOL)
         const close = closed(local)
@@ -140,7 +140,7 @@ for (const [name, factory] of Object.entries(muxers)) {
       expect(counted()).to.deep.equal({ unanswered: 4 })
     })
 
-    it('that never comes because the peer resets the stream, is neither', async () => {
+    it('that never comes because the peer resets the stream, counts as unanswered, too', async () => {
       const { open, counted } = muxerPair(factory)
 
       for (const bytes of [0, 1, 27]) {
@@ -168,7 +168,7 @@ for (const [name, factory] of Object.entries(muxers)) {
       expect(counted()).to.deep.equal({ aborted: 1 })
     })
 
-    it('that comes after an abort hurts nobody', async () => {
+    it('that comes after an abort changes nothing', async () => {
       const { open } = muxerPair(factory)
       const { local, remote } = await open(PROTOCOL)
       const got = readings(local)

@@ -22,7 +22,7 @@ describe('a peer that does not reply to a proposal', function () {
 
   const defer = cleanUpAfterEach()
 
-  it('is given as long as one can count', () => {
+  it('has a replyTimeout of at least one millisecond', () => {
     for (const replyTimeout of [0, -1, NaN, '1s', true, 10n]) {
       expect(() => optimistic(yamux(), { replyTimeout: replyTimeout as any })).to.throw().with.property('name', 'InvalidParametersError')
     }

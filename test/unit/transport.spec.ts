@@ -106,7 +106,7 @@ describe('the transport', () => {
     ])
   })
 
-  it('stop() leaves no socket, whoever dialled', async () => {
+  it('stop() leaves no socket, dialed or accepted', async () => {
     const peer = await rawPeer(defer)
     const before = openSockets()
     const { dial, listen, transport } = rawTransport(defer)
