@@ -136,7 +136,7 @@ describe('closing a connection', () => {
     }))).to.eventually.be.rejected.with.property('name').that.matches(/Abort|Timeout/)
   })
 
-  it('sends what an idle listener sent', async () => {
+  it('sends what a handler of the idle event sends', async () => {
     const { dialler, acceptor } = await rawPair(defer)
     const received = collect(acceptor)
 
