@@ -26,7 +26,7 @@ export const ACCENT = '#2f81f7'
 export const MUTED = '#8b949e'
 
 /**
- * A rival has one colour in all charts, whoever is beside it. They differ to eyes
+ * A rival has one colour in all charts, whatever is beside it. They differ to eyes
  * that lack one of the three cones too.
  */
 export const RIVALS: Record<string, string> = {

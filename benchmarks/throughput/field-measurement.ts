@@ -36,7 +36,7 @@ export class FieldMeasurement {
   readonly #pairs = new Map<Contender, Pair>()
 
   /**
-   * How many there are in one go.
+   * How many there are in one batch.
    */
   #operations = 1
 
@@ -65,7 +65,7 @@ export class FieldMeasurement {
   }
 
   /**
-   * Decides on the work of a slice. All do as many operations in one go, since how
+   * Decides on the work of a slice. All do as many operations in one batch, since how
    * much is under way decides whether windows and buffers fill up. But who is much
    * faster than others does more of it: its few moments would be what scatters, and it
    * would not even be warm.

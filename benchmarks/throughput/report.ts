@@ -34,7 +34,7 @@ export interface ThroughputReport extends SeriesReport {
 
 export interface Work {
   /**
-   * How many there are in one go.
+   * How many there are in one batch.
    */
   operations: number
 

@@ -30,7 +30,7 @@ export interface Row {
   countable?: boolean
 
   /**
-   * How few operations say something, and how many make sense in one go.
+   * How few operations say something, and how many make sense in one batch.
    */
   minOperations?: number
   maxOperations?: number
