@@ -144,7 +144,7 @@ export class Dialer {
       const connection = await this.#upgrade(maConn, options)
       log('negotiation with %a was %s', ma, describeDialMode(mode))
 
-      // by what is above, while the upgrader waited for something else
+      // by the encrypter or the muxer, while the upgrader waited for something else
       if (maConn.status === 'aborted') {
         const error = maConn.closeError ?? new ConnectionClosedError(`The connection to ${ma} was aborted before it was upgraded`)
         this.#abort(connection, error)

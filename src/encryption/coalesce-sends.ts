@@ -32,7 +32,7 @@ type State = 'silent' | 'heard' | 'gathering' | 'closing' | 'last turn' | 'over'
 const slab = newSlab()
 
 /**
- * Makes a stream that Noise has encrypted encrypt what is sent in one go as one
+ * Makes a stream that Noise has encrypted encrypt what is sent in one batch as one
  * message. Each message costs a cipher, a tag, some lists and as much again at
  * the other end: for the small frames of a muxer that is more than all the rest.
  *
@@ -62,7 +62,7 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
   let run: CopyRun | undefined
   let state: State = 'silent'
 
-  /** @returns what waited, for whoever sends it */
+  /** @returns what waited, which the caller sends */
   const take = (): Uint8Array | undefined => {
     const bytes = run?.bytes
     run = undefined
