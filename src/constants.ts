@@ -13,7 +13,7 @@ export const CLOSE_TIMEOUT = 250
 export const INACTIVITY_TIMEOUT = 2 * 60_000
 
 /**
- * What is sent in one go is gathered, unless this many bytes are waiting: then
+ * What is sent in one batch is gathered, unless this many bytes are waiting: then
  * they leave at once. One `writev` of 64 KiB is past the point
  * where its fixed cost matters, and it is Node's default high water mark.
  */

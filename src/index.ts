@@ -35,13 +35,13 @@ import type { Transport } from '@libp2p/interface'
 
 export { CLOSE_TIMEOUT } from './constants.ts'
 export { ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
-export type { PortUse } from './dial/reuse-port.ts'
 export { optimistic } from './negotiation/optimistic.ts'
 export type { OptimisticEncrypterComponents } from './negotiation/encrypter.ts'
 export type { OptimisticMuxerComponents } from './negotiation/muxer.ts'
 export type { OptimisticInit } from './negotiation/optimistic.ts'
 export type {
   CloseServerOnMaxConnectionsOpts,
+  PortUse,
   TCPComponents,
   TCPCreateListenerOptions,
   TCPDialEvents,

@@ -1,6 +1,5 @@
 import { InvalidParametersError } from '@libp2p/interface'
 import { CLOSE_TIMEOUT, INACTIVITY_TIMEOUT, MAX_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.ts'
-import type { PortUse } from './dial/reuse-port.ts'
 import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
 import type { LookupFunction } from 'node:net'
 import type { ProgressEvent } from 'progress-events'
@@ -208,6 +207,18 @@ export interface TCPOptions {
    */
   listenOpts?: TCPListenSocketOptions
 }
+
+/**
+ * Which port a dial leaves from, and why
+ *
+ * - `reused`: a listening one
+ * - `option`: any, because the dial has `reusePort: false`
+ * - `chosen`: the one that the options `localAddress` and `localPort` say
+ * - `no-listener`: any, because no listener fits the target
+ * - `recent`: any, because the peer at this address has connected to the port, within the last five minutes
+ * - `taken`: any, because the listening port could not be used
+ */
+export type PortUse = 'reused' | 'option' | 'chosen' | 'no-listener' | 'recent' | 'taken'
 
 export type TCPDialEvents =
   OutboundConnectionUpgradeEvents |

@@ -1,16 +1,16 @@
 /** How much memory is taken at a time for copies, in bytes, unless one needs more */
 const SLAB_BYTES = 64 * 1024
 
-/** A run does not begin where there is less memory left than this, in bytes */
+/** A run does not begin where less memory is left than this, in bytes */
 const SMALLEST_ROOM = 16 * 1024
 
-/** The memory that the runs of many connections share. It is never used again, hence whoever gets some may keep it */
+/** The memory that the runs of many connections share. No part of it is used twice, hence a part may be kept */
 export interface Slab {
   bytes: Uint8Array
   used: number
 }
 
-/** A run can go on only as long as no other one begins in the same memory */
+/** A run can grow only until another one begins in the same slab */
 export function newSlab (): Slab {
   return { bytes: new Uint8Array(0), used: 0 }
 }

@@ -7,18 +7,17 @@ import type { AbortOptions } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
 /**
- * Where the encrypter above has a queue, this many turns of the event loop must pass
- * in which it sends nothing before it is taken to be empty: TLS takes one for each
- * write, and may be asked later in the same turn than we look
+ * An encrypter's queue counts as empty when it has sent nothing in this many turns of the
+ * event loop. TLS takes one turn for each write, and may write after we have looked.
  */
 const QUIET_TURNS = 2
 
-/** What `send` has accepted and the socket has not */
+/** What `send` has accepted and the socket does not have yet */
 export interface Unsent {
   /** Whether there is anything */
   isPending(): boolean
 
-  /** Whether more may come from a queue above, as TLS has one */
+  /** Whether the encrypter may have a queue, as TLS does */
   hasQueueAbove(): boolean
 
   /** Give the socket what it takes, and wait until it takes more */
@@ -41,13 +40,13 @@ export interface ClosingInit {
   /** How long to wait for the peer's FIN, in ms */
   timeout: number
 
-  /** It is done: the socket is closed (`destroyed`), or the peer's FIN was awaited for long enough */
+  /** The socket is closed (`destroyed`), or the peer has not sent FIN in time */
   onDone(event: 'destroyed' | 'timeout'): void
 }
 
 /**
- * A graceful close from its begin on: everything that `send` accepted goes to the
- * kernel, then FIN, and the peer's FIN is awaited.
+ * A graceful close, made when it begins: everything that `send` accepted goes to the
+ * kernel, then FIN, and then it waits for the peer's FIN.
  */
 export class Closing {
   readonly by: 'local' | 'remote'
@@ -56,7 +55,7 @@ export class Closing {
   #state: CloseState = nextState('open', 'close')
   #isAwaited = false
 
-  /** Another end came first, or this is done */
+  /** Whether the connection has ended, by this close or otherwise */
   #isOver = false
 
   /** What `send` has accepted since the close began, in bytes */
@@ -68,7 +67,7 @@ export class Closing {
   constructor (init: ClosingInit) {
     this.by = init.by
     this.#init = init
-    // whoever waits is told, but nobody has to wait
+    // nobody has to wait: a rejection is no unhandled one
     this.#result.promise.catch(() => {})
   }
 
@@ -85,7 +84,7 @@ export class Closing {
   /** Where nothing is left to be sent the socket is ended when this returns */
   start (): void {
     this.#run().catch(() => {
-      // the connection is over, and has settled this. Or the logger throws
+      // the connection is over, and has settled this; or the logger throws
     })
   }
 
@@ -148,7 +147,7 @@ export class Closing {
   async #run (): Promise<void> {
     const { cause, onDone, socket, timeout, unsent } = this.#init
 
-    // whoever hears of the peer's FIN may answer it
+    // a listener may answer the peer's FIN
     if (cause === 'fin' || unsent.isPending() || unsent.hasQueueAbove()) {
       do {
         await this.#drain()
@@ -162,7 +161,7 @@ export class Closing {
     unsent.end()
 
     if (socket.destroyed && !socket.writableFinished) {
-      // by somebody else: its 'close' event is about to say that not everything was sent
+      // its 'close' event is about to say that not everything was sent
       return
     }
 
@@ -188,7 +187,7 @@ export class Closing {
       const wasPending = unsent.isPending()
 
       await unsent.drain()
-      // let whoever waited for 'drain' send
+      // let those send that waited for 'drain'
       await new Promise<void>(resolve => { setImmediate(resolve) })
 
       if (unsent.hasQueueAbove()) {

@@ -14,12 +14,11 @@ export interface FinishInit {
 /**
  * Send FIN behind everything that was written, and wait for the peer's.
  *
- * The caller has stopped listening for data: whatever still comes in is read
- * and thrown away. Both halves matter. Were the socket closed while input lies
- * unread, or while more of it is under way, the kernel would answer with RST,
- * and a peer that receives RST loses what it has not yet read.
+ * The caller has stopped listening for data: what still comes in is read and thrown
+ * away. If a socket is closed while input lies unread, or more of it is under way, the
+ * kernel answers with RST. A peer that receives RST loses what it has not read.
  *
- * The socket is not destroyed, unless it has finished before.
+ * A socket that is destroyed must have finished before.
  *
  * @returns whether the socket is closed; if not, let it linger
  */
@@ -45,7 +44,7 @@ export async function finish (socket: Socket, { timeout, onFinish }: FinishInit)
       if (timeout === 0 && !socket.readableEnded) {
         done(false)
       } else {
-        // while anybody waits it is the socket that keeps the process alive
+        // the socket keeps the process alive
         cancelTimeout = afterPoll(timeout, () => { done(false) }, false)
       }
     }

@@ -4,7 +4,7 @@ import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../event-lo
 import type { MessageStream, Stream } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
-// whoever replaces it for a test must not stop all connections of the process
+// a test that replaces it must not stop all connections of the process
 const { setImmediate } = globalThis
 
 /** Fills the buffer that Node reads into, in bytes: libuv reads again at once, up to 32 times */
@@ -16,12 +16,13 @@ export interface Reader extends Pick<MessageStream, 'status' | 'readBufferLength
 }
 
 /**
- * Hands what a socket reads to the connection: what comes first in its turn, and
- * from then on at once. While nobody listens it stops reading, so that the peer
- * waits too. And it stops until the next turn of the event loop where reading has
- * taken too long of this one. Else 2 MiB are read before anything else goes on,
- * whatever it takes to deal with them: most of a second, where they are thousands
- * of window updates of a muxer and each makes a stream send.
+ * Hands what a socket reads to the connection: what comes first through the queue of
+ * handshakes, and from then on at once. While nobody listens it stops reading, so that
+ * the peer waits too.
+ *
+ * It also stops until the next turn of the event loop where reading has taken too long of
+ * this one. Otherwise Node reads 2 MiB before anything else runs. That takes most of a
+ * second where they are window updates of a muxer and each makes a stream send.
  */
 export class Incoming {
   readonly #socket: Socket
@@ -30,7 +31,7 @@ export class Incoming {
   /** Whether the reader was given something that the peer sent */
   #isHandedOn = false
 
-  /** Exists while what is for the reader first has to wait for its turn */
+  /** Exists while what comes first waits for its turn */
   #queued?: QueuedHandshake
 
   constructor (socket: Socket, reader: Reader) {

@@ -9,7 +9,6 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 const slab = newSlab()
 
-/** Whoever sends */
 export interface Writer {
   /** The peer takes nothing of what was sent */
   onStalledWrite(): void
@@ -25,9 +24,9 @@ const NOTHING: Uint8Array[] = []
  * batch does not wait for the end of the tick, which may be many batches away, while the
  * peer could be at work.
  *
- * But the first bytes after the peer was heard leave at once: somebody may be
- * waiting for them, and wakes up while the rest is still being encrypted. On an
- * idle machine that is most of the time that a small message takes.
+ * But the first bytes after something came from the peer leave at once. It may be waiting
+ * for them, and wakes up while the rest is still being encrypted: on an idle machine that
+ * is most of the time that a small message takes.
  *
  * What waits is copied, since a caller may reuse its buffer as soon as `send`
  * returns. What does not wait is written at once, large buffers without a copy:

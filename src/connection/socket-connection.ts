@@ -38,9 +38,10 @@ export interface SocketConnectionInit extends Omit<AbstractMultiaddrConnectionIn
 const RESET_CODES = ['ECONNRESET', 'EPIPE']
 
 /**
- * A libp2p MultiaddrConnection over a socket: libp2p's verbs on one side, the socket's
- * events on the other, and {@link Incoming}, {@link Outgoing} and {@link Closing} between
- * them. A close, by either side, loses nothing of what `send` accepted.
+ * A libp2p MultiaddrConnection over a socket. It translates libp2p's verbs and the
+ * socket's events for its parts: {@link Incoming}, {@link Outgoing} and, from the moment
+ * a close begins, {@link Closing}. A close, by either side, loses nothing of what `send`
+ * accepted.
  */
 export class SocketConnection extends MessageConnection implements Reader, Writer {
   readonly #socket: Socket
@@ -51,15 +52,15 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   readonly #incoming: Incoming
   readonly #outgoing: Outgoing
 
-  /** Since a graceful close began */
+  /** Exists since a graceful close began */
   #closing?: Closing
 
   #filter?: WireFilter
 
   /**
-   * Whether what is above reads through a queue, and so may write through one too, as
-   * TLS does. No encrypter says so: it is taken for true where the connection was once
-   * paused, which costs two turns at the close where it was not
+   * Whether the encrypter reads through a queue, and so may write through one too, as TLS
+   * does. None says so, but only those pause the connection. Where something else has
+   * paused it, the close takes two turns longer than it must.
    */
   #hasQueueAbove = false
 
@@ -94,7 +95,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     }
 
     if (this.writeStatus === 'writable' && !closing.hold(data.byteLength)) {
-      // this much was not held back: somebody goes on sending
+      // no encrypter has held back this much: somebody goes on sending
       this.writeStatus = 'closing'
     }
 
@@ -107,8 +108,8 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   }
 
   /**
-   * The lists of the base class cost more than a small message itself, and are needed
-   * only where something waits
+   * The direct way to the socket, where nothing waits. The lists of the base class cost
+   * more than a small message itself.
    */
   #send (data: Uint8Array | Uint8ArrayList): boolean {
     const isDirect = this.writeStatus === 'writable' &&
@@ -133,7 +134,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     return !this.writableNeedsDrain
   }
 
-  /** What did not go the direct way, maybe after it has waited */
+  /** What did not go the direct way, some of it after it has waited for 'drain' */
   sendData (all: Uint8ArrayList): SendResult {
     // the rest stays in the write buffer of the base class, until 'drain' if it must
     const data = all.byteLength > MAX_WRITE_BYTES ? all.sublist(0, MAX_WRITE_BYTES) : all
@@ -182,7 +183,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   }
 
   sendResume (): void {
-    // whoever was given what had been kept may have paused again
+    // the reader of what had been kept may have paused again
     if (this.readStatus !== 'paused') {
       this.#socket.resume()
     }
@@ -191,9 +192,9 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   /**
    * Send everything that `send` accepted, then FIN, and resolve at the peer's
    * FIN, or `closeTimeout` ms after ours was handed to the kernel. From the call
-   * on nothing more is delivered, and nothing more can be sent unless what was
-   * sent before still waits for the socket to drain, or in a queue above: of that
-   * `send` takes {@link MAX_HELD_BYTES}, and throws then.
+   * on nothing more is delivered. Nothing more can be sent either, unless what was sent
+   * before still waits for the socket to drain, or in the queue of an encrypter: then
+   * `send` takes {@link MAX_HELD_BYTES} more.
    *
    * The signal ends the wait, not the close: to give up call `abort`.
    *
@@ -212,7 +213,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       this.remoteWriteStatus = this.remoteWriteStatus === 'closed' ? 'closed' : 'closing'
 
       if (this.#socket.isPaused() || this.#socket.readableEnded) {
-        // who does not read is told of no reset
+        // Node tells of no reset on a socket that it does not read
         probe(this.#socket)
       }
 
@@ -232,10 +233,9 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       by: cause === 'fin' || this.remoteWriteStatus === 'closed' ? 'remote' : 'local',
       timeout: this.#settings.closeTimeout,
       unsent: {
-        // While the socket is full, the encrypter above may hold back what did not fit, and
-        // sends it after 'drain', and one with a queue does so turn by turn: that too was
-        // accepted by its `send`
         hasQueueAbove: () => this.#hasQueueAbove,
+        // While the socket is full, an encrypter may hold back what its own `send` has accepted,
+        // and sends it after 'drain'
         isPending: () => this.writableNeedsDrain || this.writeBuffer.byteLength > 0,
         drain: async () => {
           // the base class forgets what is sent while it tells that it is idle

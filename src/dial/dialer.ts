@@ -10,11 +10,12 @@ import { connect } from './connect.ts'
 import { chooseDialMode, describeDialMode } from './mode.ts'
 import { Refusals } from './refusals.ts'
 import type { DialMode } from './mode.ts'
-import type { PortUse, ReusePort } from './reuse-port.ts'
+import type { ReusePort } from './reuse-port.ts'
+import type { Endpoint } from '../addresses.ts'
 import type { Lingering } from '../connection/lingering.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { WireFilter } from '../connection/wire-filter.ts'
-import type { DialSettings, TCPDialOptions, TCPMetrics, TransportSettings } from '../options.ts'
+import type { DialSettings, PortUse, TCPDialOptions, TCPMetrics, TransportSettings } from '../options.ts'
 import type { Connection, Logger, MultiaddrConnection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
@@ -38,6 +39,7 @@ export interface DialerInit {
 /** One dial: where to, how, and which stop of the transport ends it */
 interface Dial {
   ma: Multiaddr
+  endpoint: Endpoint
   settings: DialSettings
   options: TCPDialOptions
 
@@ -78,7 +80,7 @@ export class Dialer {
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
     const { log, settings } = this.#init
-    const dial = { ma, settings: dialSettings(settings, options), options, stops: this.#stops }
+    const dial = { ma, settings: dialSettings(settings, options), endpoint: toEndpoint(ma), options, stops: this.#stops }
 
     try {
       return await this.#dialTwice(dial)
@@ -102,9 +104,9 @@ export class Dialer {
   /** Once more in full where the peer refuses to be negotiated with optimistically */
   async #dialTwice (dial: Dial): Promise<Connection> {
     const { log, metrics, settings } = this.#init
-    const { ma, options } = dial
+    const { endpoint, ma, options } = dial
     // the same with and without a peer id
-    const address = endpointName(toEndpoint(ma))
+    const address = endpointName(endpoint)
     const mode = chooseDialMode(settings, options, this.#refusals.age(address))
     const { negotiation } = mode
 
@@ -144,7 +146,7 @@ export class Dialer {
       const connection = await this.#upgrade(maConn, options)
       log('negotiation with %a was %s', ma, describeDialMode(mode))
 
-      // by what is above, while the upgrader waited for something else
+      // by the encrypter or the muxer, while the upgrader waited for something else
       if (maConn.status === 'aborted') {
         const error = maConn.closeError ?? new ConnectionClosedError(`The connection to ${ma} was aborted before it was upgraded`)
         this.#abort(connection, error)
@@ -177,7 +179,7 @@ export class Dialer {
     }
   }
 
-  async #connect ({ ma, settings, options, stops }: Dial): Promise<Socket> {
+  async #connect ({ ma, endpoint, settings, options, stops }: Dial): Promise<Socket> {
     const { log, metrics, reusePort, sockets } = this.#init
     const { onProgress, signal } = options
 
@@ -187,7 +189,7 @@ export class Dialer {
 
     onProgress?.(new CustomProgressEvent('tcp:open-connection'))
 
-    const port = await reusePort?.choose(toEndpoint(ma), settings.socket, options.reusePort, signal)
+    const port = await reusePort?.choose(endpoint, settings.socket, options.reusePort, signal)
     const socket = await connect(ma, settings.socket, {
       signal,
       log,

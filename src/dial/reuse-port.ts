@@ -9,20 +9,8 @@ import type { OpenSocket } from './connect.ts'
 import type { ListeningAddress, LocalAddress } from './local-port.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { BindServer } from '../listener/pausable-server.ts'
-import type { SocketOptions, TCPDialSocketOptions } from '../options.ts'
+import type { PortUse, SocketOptions, TCPDialSocketOptions } from '../options.ts'
 import type { ListenOptions, NetConnectOpts, Server, Socket, TcpNetConnectOpts } from 'node:net'
-
-/**
- * Which port a dial leaves from, and why
- *
- * - `reused`: a listening one
- * - `option`: any, because the dial has `reusePort: false`
- * - `chosen`: the one that the options `localAddress` and `localPort` say
- * - `no-listener`: any, because no listener fits the target
- * - `recent`: any, because the peer at this address has connected to the port, see {@link RECENT_PEER_TIMEOUT}
- * - `taken`: any, because the listening port could not be used
- */
-export type PortUse = 'reused' | 'option' | 'chosen' | 'no-listener' | 'recent' | 'taken'
 
 export interface DialPort {
   readonly use: PortUse

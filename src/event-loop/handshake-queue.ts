@@ -1,15 +1,15 @@
 import { Uint8ArrayList } from 'uint8arraylist'
 
-// whoever replaces it for a test must not stop all connections of the process
+// a test that replaces it must not stop all connections of the process
 const { setImmediate } = globalThis
 
-/** Whoever waits, first come first served */
+/** First come, first served */
 const waiting = new Set<QueuedHandshake>()
 
-/** How long handing on may go on in a turn, as a part of the time that all else in that turn took */
+/** For how long handshakes are handed on in a turn, as a part of the time that all else in that turn took */
 const SHARE = 1 / 4
 
-/** When the first in the line has waited for so many ms, as long as all else took; after twice that, twice as long */
+/** That part is 1 when the first in the queue has waited for so many ms, and 2 after twice as long */
 const PATIENCE = 1_000
 
 /** Whether something was handed on already in this turn, or waits */
@@ -19,11 +19,11 @@ let isTaken = false
 let done = 0
 
 /**
- * What comes first on a connection belongs to a handshake, and that takes
- * milliseconds of key exchange. Of many that come together one is handed on at
- * once and the others in later turns of the event loop, so that all else waits
- * for one handshake and not for all of them: one a turn, or more of them while
- * they take little of what everything else in that turn took.
+ * The place of one connection in the queue of the process. What comes first on a
+ * connection belongs to a handshake, and that takes milliseconds of key exchange. Of many
+ * that come together one is handed on at once, and the others in later turns of the event
+ * loop. So all else waits for one handshake, not for all of them. A turn hands on one, or
+ * more while they take little of what all else in that turn took.
  */
 export class QueuedHandshake {
   readonly #handOn: (data: Uint8Array) => void
@@ -118,7 +118,7 @@ function handOnUntil (deadline: number): void {
   })
 }
 
-/** When all that was set off so far is done, by promises too */
+/** When all that has begun so far is done, promises included */
 function whenDone (callback?: () => void): void {
   queueMicrotask(() => {
     process.nextTick(() => {

@@ -1,4 +1,4 @@
-// whoever replaces it for a test must not stop all connections of the process
+// a test that replaces it must not stop all connections of the process
 const { setImmediate } = globalThis
 
 /**
