@@ -70,12 +70,12 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       const observed = this[observedAddresses] = new ObservedAddresses()
 
       components.events?.addEventListener('peer:identify', ({ detail: { connection, observedAddr } }) => {
-        if (observedAddr == null || timelines.get(connection.timeline) !== 'reused' || !observed.add(connection, observedAddr)) {
-          return
-        }
+        const address = observedAddr != null && timelines.get(connection.timeline) === 'reused' ? observed.add(connection, observedAddr) : undefined
 
-        log('%p sees a listening port at %a', connection.remotePeer, observedAddr)
-        components.addressManager?.addObservedAddr(observedAddr)
+        if (address != null) {
+          log('%p sees a listening port at %a', connection.remotePeer, address)
+          components.addressManager?.addObservedAddr(address)
+        }
       })
       components.events?.addEventListener('connection:close', ({ detail: connection }) => { observed.delete(connection) })
     }

@@ -29,16 +29,17 @@ export class ObservedAddresses {
   readonly #observations = new Map<string, Observation>()
 
   /**
-   * @returns whether the address is one at which others may reach us
+   * @returns the address, if it is one at which others may reach us
    */
-  add (connection: Pick<Connection, 'id' | 'remoteAddr'>, address: Multiaddr): boolean {
-    if (!isPublicTCP(address)) {
-      return false
+  add (connection: Pick<Connection, 'id' | 'remoteAddr'>, observed: Multiaddr): Multiaddr | undefined {
+    if (!isPublicTCP(observed)) {
+      return
     }
 
+    const address = withoutPeer(observed)
     this.#observations.set(connection.id, { address, observer: hostOf(connection.remoteAddr) })
 
-    return true
+    return address
   }
 
   delete (connection: Pick<Connection, 'id'>): void {
@@ -69,6 +70,13 @@ function isPublicTCP (address: Multiaddr): boolean {
   const [{ name }] = address.getComponents()
 
   return TCP.exactMatch(address) && (name === 'ip4' || (name === 'ip6' && isGlobalUnicast(address))) && !isPrivate(address)
+}
+
+/** js-libp2p tells it with our peer id, others without */
+function withoutPeer (address: Multiaddr): Multiaddr {
+  const id = address.getComponents().findLast(({ name }) => name === 'p2p')?.value
+
+  return id == null ? address : address.decapsulate(`/p2p/${id}`)
 }
 
 /** What one host says on many connections is one opinion */

@@ -51,7 +51,8 @@ function parts ({ security, stack }: Options): Libp2pOptions {
 async function relay (options: Options): Promise<void> {
   const node = await createLibp2p({
     ...parts(options),
-    addresses: { listen: [options.listen] },
+    // nobody is there who could verify it
+    addresses: { listen: [options.listen], announce: [options.listen] },
     transports: [options.stack === 'official' ? officialTcp() : tcp({ reusePort: true }), circuitRelayTransport()],
     services: {
       identify: identify(),
