@@ -3,11 +3,13 @@ import type { Lab } from './lab/lab.ts'
 import type { Peer } from './lab/peer-process.ts'
 import type { Place, Side } from './lab/network.ts'
 
-export interface PunchCommands {
-  relay: string[]
-  a: string[]
-  b: string[]
+export interface PunchCommands extends Record<Place, string[]> {
+  /** Of sides that announce a public address if they have one: js would, once AutoNAT has verified it */
+  announcing: Side[]
 }
+
+/** Where the relay listens, and a side that has a public address */
+const PUBLIC_PORT = 4001
 
 export interface PunchOutcome {
   ok: boolean
@@ -41,11 +43,9 @@ export async function punch (lab: Lab, commands: PunchCommands, patience: number
   }
 
   try {
-    const relay = start('relay', [...commands.relay, '--listen', `/ip4/${lab.relayHost}/tcp/4001`])
+    const relay = start('relay', [...commands.relay, '--listen', `/ip4/${lab.relayHost}/tcp/${PUBLIC_PORT}`])
     const { multiaddr = '' } = await relay.until(READY_TIMEOUT, ({ event }) => event === 'listening')
-    const [a, b] = (['a', 'b'] as const).map(side => (
-      start(side, [...commands[side], '--listen', '/ip4/0.0.0.0/tcp/0', '--relay', multiaddr])
-    ))
+    const [a, b] = (['a', 'b'] as const).map(side => start(side, [...commands[side], '--relay', multiaddr, ...addressesOf(side, lab, commands)]))
     const [readyA, readyB] = await Promise.all([a, b].map(async peer => peer.until(READY_TIMEOUT, ({ event }) => event === 'ready')))
 
     a.send(`dial ${readyB.address}`)
@@ -65,6 +65,17 @@ export async function punch (lab: Lab, commands: PunchCommands, patience: number
   } finally {
     await Promise.all(peers.map(async peer => peer.close()))
   }
+}
+
+function addressesOf (side: Side, { publicHosts, shape }: Lab, { announcing }: PunchCommands): string[] {
+  if (shape.nats[side] !== 'none') {
+    return ['--listen', '/ip4/0.0.0.0/tcp/0']
+  }
+
+  return [
+    '--listen', `/ip4/0.0.0.0/tcp/${PUBLIC_PORT}`,
+    ...announcing.includes(side) ? ['--announce', `/ip4/${publicHosts[side]}/tcp/${PUBLIC_PORT}`] : []
+  ]
 }
 
 function isDirectTo (lab: Lab, side: Side, id?: string) {

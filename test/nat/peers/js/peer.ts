@@ -31,6 +31,7 @@ interface Options {
 
 interface PrivateOptions extends Options {
   relay: string
+  announce?: string
 }
 
 const READY_TIMEOUT = 15_000
@@ -69,7 +70,7 @@ async function punchable (options: PrivateOptions): Promise<void> {
   const relayed = new Map<string, number>()
   const node = await createLibp2p({
     ...parts(options),
-    addresses: { listen: [options.listen, '/p2p-circuit'] },
+    addresses: { listen: [options.listen, '/p2p-circuit'], appendAnnounce: options.announce == null ? [] : [options.announce] },
     transports: [isOurs ? tcp({ reusePort: true }) : officialTcp(), circuitRelayTransport()],
     services: {
       identify: identify(),
@@ -135,6 +136,7 @@ for (const [name, run] of [['relay', relay], ['private', punchable]] as const) {
   program.command(name)
     .requiredOption('--listen <multiaddr>')
     .option('--relay <multiaddr>')
+    .option('--announce <multiaddr>')
     .addOption(new Option('--stack <stack>').choices(['decorated', 'plain', 'official']).default('decorated'))
     .addOption(new Option('--security <security>').choices(['noise', 'tls']).default('noise'))
     .action(run)
