@@ -89,3 +89,6 @@ export const RECENT_PEER_TIMEOUT = 5 * 60_000
 
 /** How many addresses of such peers are remembered */
 export const RECENT_PEERS = 4_096
+
+/** How long after a dial of a hole punch was refused the next one follows, in ms */
+export const PUNCH_INTERVAL = 100

@@ -1,6 +1,7 @@
 import { InvalidParametersError } from '@libp2p/interface'
 import { CLOSE_TIMEOUT, INACTIVITY_TIMEOUT, MAX_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.ts'
 import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
 import type { LookupFunction } from 'node:net'
 import type { ProgressEvent } from 'progress-events'
 
@@ -255,8 +256,11 @@ export interface TCPComponents {
   metrics?: Metrics
   logger: ComponentLogger
 
-  /** Tells of connections as soon as they are open; libp2p has one */
+  /** Tells of connections as soon as they are open, and of what peers see of us; libp2p has one */
   events?: TypedEventTarget<Libp2pEvents>
+
+  /** With the option `reusePort`: told at which public addresses peers see a listening port; libp2p has one */
+  addressManager?: { addObservedAddr(ma: Multiaddr): void }
 }
 
 export interface TCPMetrics {

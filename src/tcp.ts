@@ -7,13 +7,15 @@ import { ReusePort } from './dial/reuse-port.ts'
 import { TCPListener } from './listener/listener.ts'
 import { dialerMetrics } from './metrics.ts'
 import { gateNewStreams } from './negotiation/early-streams.ts'
+import { ObservedAddresses, observedAddresses } from './nat/observed-addresses.ts'
 import { listenerSettings, transportSettings } from './options.ts'
 import { printableLogger } from './printable.ts'
-import type { TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPOptions, TransportSettings } from './options.ts'
+import type { ObservingTransport } from './nat/observed-addresses.ts'
+import type { PortUse, TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPOptions, TransportSettings } from './options.ts'
 import type { ComponentLogger, Connection, Listener, Startable, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
-export class TCP implements Transport<TCPDialEvents>, Startable {
+export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransport {
   readonly #settings: TransportSettings
   readonly #components: TCPComponents
   readonly #logger: ComponentLogger
@@ -32,7 +34,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
    */
   constructor (components: TCPComponents, options: TCPOptions = {}) {
     /** Of all connections that were dialled. libp2p hands the object on to the upgraded connection */
-    const timelines = new WeakSet<object>()
+    const timelines = new WeakMap<object, PortUse | undefined>()
 
     this.#settings = transportSettings(options)
     this.#components = components
@@ -50,7 +52,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       settings: this.#settings,
       lingering: this.#lingering,
       sockets: this.#sockets,
-      onConnection: maConn => { timelines.add(maConn.timeline) },
+      onConnection: (maConn, port) => { timelines.set(maConn.timeline, port) },
       reusePort: this.#reusePort,
       metrics: dialerMetrics(components.metrics, this.#reusePort != null),
       log
@@ -62,7 +64,24 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
         gateNewStreams(connection)
       }
     })
+
+    if (this.#reusePort != null) {
+      const observed = this[observedAddresses] = new ObservedAddresses()
+
+      components.events?.addEventListener('peer:identify', ({ detail: { connection, observedAddr } }) => {
+        const address = observedAddr != null && timelines.get(connection.timeline) === 'reused' ? observed.add(connection, observedAddr) : undefined
+
+        if (address != null) {
+          log('%p sees a listening port at %a', connection.remotePeer, address)
+          components.addressManager?.addObservedAddr(address)
+        }
+      })
+      components.events?.addEventListener('connection:close', ({ detail: connection }) => { observed.delete(connection) })
+    }
   }
+
+  /** With the option `reusePort` */
+  readonly [observedAddresses]?: ObservedAddresses
 
   readonly [transportSymbol] = true
 

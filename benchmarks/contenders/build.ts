@@ -7,12 +7,17 @@ import { packageRoot } from '../script-path.ts'
 
 export type PeerName = 'go' | 'rust'
 
+/** The peers of the NAT lab are programs of their own */
+export type ProgramName = PeerName | 'nat-go' | 'nat-rust'
+
 /** Whether a peer that cannot be built is a failure (CI) or skipped (elsewhere) is the caller's decision. */
 export type BuildResult =
   { status: 'built' | 'cached', binary: string } |
   { status: 'missing-toolchain', toolchain: string }
 
 interface Recipe {
+  /** the folder of its sources */
+  sources: string
   toolchain: string
   /** succeeds where the toolchain works: rustup leaves a `cargo` behind that has nothing to run */
   probe: string[]
@@ -24,23 +29,39 @@ interface Recipe {
 
 // the sources are not compiled to dist, this file may be
 const SOURCES = join(packageRoot(), 'benchmarks', 'contenders')
+const NAT_SOURCES = join(packageRoot(), 'test', 'nat', 'peers')
 const BIN = join(SOURCES, '.bin')
 const SOURCE = /\.(go|mod|sum|rs|toml|lock)$/
 const EXE = process.platform === 'win32' ? '.exe' : ''
 
-const RECIPES: Record<PeerName, Recipe> = {
-  go: {
+const RECIPES: Record<ProgramName, Recipe> = {
+  go: goRecipe(join(SOURCES, 'go'), 'peer'),
+  rust: rustRecipe(join(SOURCES, 'rust'), 'interop-peer'),
+  'nat-go': goRecipe(join(NAT_SOURCES, 'go'), 'nat-peer'),
+  'nat-rust': rustRecipe(join(NAT_SOURCES, 'rust'), 'nat-peer')
+}
+
+function goRecipe (sources: string, name: string): Recipe {
+  const output = join(BIN, 'go-build', `${name}${EXE}`)
+
+  return {
+    sources,
     toolchain: 'go',
     probe: ['version'],
     // go.sum is binding without a flag; no VCS stamp, because a binary is as old as its sources and not as the last commit
-    build: ['build', '-trimpath', '-buildvcs=false', '-o', join(BIN, 'go-build', `peer${EXE}`), '.'],
-    output: join(BIN, 'go-build', `peer${EXE}`)
-  },
-  rust: {
+    build: ['build', '-trimpath', '-buildvcs=false', '-o', output, '.'],
+    output
+  }
+}
+
+/** They share a target directory, so that crates which both need are built once */
+function rustRecipe (sources: string, name: string): Recipe {
+  return {
+    sources,
     toolchain: 'cargo',
     probe: ['--version'],
     build: ['build', '--release', '--locked', '--target-dir', join(BIN, 'rust-target')],
-    output: join(BIN, 'rust-target', 'release', `interop-peer${EXE}`)
+    output: join(BIN, 'rust-target', 'release', `${name}${EXE}`)
   }
 }
 
@@ -48,11 +69,10 @@ const RECIPES: Record<PeerName, Recipe> = {
  * Builds one peer unless its sources, its lock file and its recipe are those of the binary that is there. The output
  * of the toolchain goes to stderr.
  *
- * @param name - also the folder of its sources
  * @param onBuild - is told that a build begins
  * @throws {ExecaError} when the toolchain is there and the build fails
  */
-export async function buildPeer (name: PeerName, onBuild: () => void = () => {}): Promise<BuildResult> {
+export async function buildPeer (name: ProgramName, onBuild: () => void = () => {}): Promise<BuildResult> {
   const recipe = RECIPES[name]
   const binary = binaryOf(name)
   const stamp = join(BIN, `${name}-peer.sha256`)
@@ -70,7 +90,7 @@ export async function buildPeer (name: PeerName, onBuild: () => void = () => {})
   process.stderr.write(`${name}: ${recipe.toolchain} ${recipe.build.join(' ')}\n`)
   await mkdir(BIN, { recursive: true })
   await execa(recipe.toolchain, recipe.build, {
-    cwd: join(SOURCES, name),
+    cwd: recipe.sources,
     stdin: 'ignore',
     stdout: process.stderr,
     stderr: process.stderr
@@ -86,7 +106,7 @@ export async function buildPeer (name: PeerName, onBuild: () => void = () => {})
 }
 
 /** Where the binary of a peer is once it is built */
-export function binaryOf (name: PeerName): string {
+export function binaryOf (name: ProgramName): string {
   return join(BIN, `${name}-peer${EXE}`)
 }
 
@@ -95,6 +115,14 @@ export async function buildPeers (): Promise<Record<PeerName, BuildResult>> {
   return {
     go: await buildPeer('go'),
     rust: await buildPeer('rust')
+  }
+}
+
+/** Those of the NAT lab, one after the other */
+export async function buildNatPeers (): Promise<Record<PeerName, BuildResult>> {
+  return {
+    go: await buildPeer('nat-go'),
+    rust: await buildPeer('nat-rust')
   }
 }
 
@@ -114,8 +142,8 @@ async function isCurrent (binary: string, stamp: string, fingerprint: string): P
   }
 }
 
-async function hashSources (name: PeerName): Promise<string> {
-  const cwd = join(SOURCES, name)
+async function hashSources (name: ProgramName): Promise<string> {
+  const cwd = RECIPES[name].sources
   const hash = createHash('sha256').update(JSON.stringify(RECIPES[name].build))
   const files = await readdir(cwd, { recursive: true })
 
@@ -129,8 +157,10 @@ async function hashSources (name: PeerName): Promise<string> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [name, result] of Object.entries(await buildPeers())) {
-    const detail = result.status === 'missing-toolchain' ? result.toolchain : result.binary
-    process.stdout.write(`${name}: ${result.status} ${detail}\n`)
+  for (const build of [buildPeers, buildNatPeers]) {
+    for (const [name, result] of Object.entries(await build())) {
+      const detail = result.status === 'missing-toolchain' ? result.toolchain : result.binary
+      process.stdout.write(`${name}: ${result.status} ${detail}\n`)
+    }
   }
 }

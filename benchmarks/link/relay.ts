@@ -21,12 +21,36 @@ interface RelayEnd {
 
 const TUN_TIMEOUT = 5_000
 
+/** One end of a cable: a device in a namespace */
+export interface CableEnd {
+  namespace: string
+
+  /** Unique on this machine for a moment, and in its namespace */
+  device: string
+
+  /** With the length of the prefix */
+  address: string
+}
+
 /**
- * Joins two new namespaces by a TUN device in each. A TUN device is a descriptor
+ * Joins two new namespaces by a cable whose devices have their names
+ */
+export async function startRelay (names: { listener: string, dialler: string }, addresses: { listener: string, dialler: string }, shape: LinkShape): Promise<Relay> {
+  addNamespace(names.listener)
+  addNamespace(names.dialler)
+
+  return startCable([
+    { namespace: names.listener, device: names.listener, address: addresses.listener },
+    { namespace: names.dialler, device: names.dialler, address: addresses.dialler }
+  ], shape)
+}
+
+/**
+ * Joins two namespaces by a TUN device in each. A TUN device is a descriptor
  * that reads and writes IP packets: socat turns them into UDP datagrams for this
  * process, which passes them on late. The kernel's own TCP runs at both ends.
  */
-export async function startRelay (names: { listener: string, dialler: string }, addresses: { listener: string, dialler: string }, shape: LinkShape): Promise<Relay> {
+export async function startCable (ends: [CableEnd, CableEnd], shape: LinkShape): Promise<Relay> {
   const started: RelayEnd[] = []
 
   async function close (): Promise<void> {
@@ -42,20 +66,18 @@ export async function startRelay (names: { listener: string, dialler: string }, 
 
   try {
     exec('socat', '-V')
-    addNamespace(names.listener)
-    addNamespace(names.dialler)
 
-    for (const end of ['listener', 'dialler'] as const) {
-      const relayEnd = await startEnd(names[end])
+    for (const { namespace, device, address } of ends) {
+      const relayEnd = await startEnd(device)
       started.push(relayEnd)
       await isReady(relayEnd)
       // the descriptor that socat holds survives the move
-      addDevice(names[end], names[end], addresses[end])
+      addDevice(namespace, device, address)
     }
 
-    const [listener, dialler] = started
-    relay(listener, dialler, shape)
-    relay(dialler, listener, shape)
+    const [one, other] = started
+    relay(one, other, shape)
+    relay(other, one, shape)
   } catch (err) {
     await close()
     throw err

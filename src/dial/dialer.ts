@@ -27,8 +27,8 @@ export interface DialerInit {
   /** Those of the transport, dialled ones too */
   sockets: OpenSockets
 
-  /** Told of every connection before it is upgraded */
-  onConnection(maConn: MultiaddrConnection): void
+  /** Told of every connection before it is upgraded, and of the port that it left from */
+  onConnection(maConn: MultiaddrConnection, port?: PortUse): void
   metrics?: TCPMetrics
   log: Logger
 
@@ -136,9 +136,9 @@ export class Dialer {
     const { log, metrics } = this.#init
     const { ma, options } = dial
     const { negotiation } = mode
-    const socket = await this.#connect(dial)
+    const { socket, port } = await this.#connect(dial)
     const collision = this.#mayCollide(options) ? new SimultaneousOpen(negotiation) : undefined
-    const maConn = this.#toConnection(socket, dial, collision ?? negotiation)
+    const maConn = this.#toConnection(socket, dial, port, collision ?? negotiation)
 
     try {
       log('new outbound connection %a', ma)
@@ -179,7 +179,7 @@ export class Dialer {
     }
   }
 
-  async #connect ({ ma, endpoint, settings, options, stops }: Dial): Promise<Socket> {
+  async #connect ({ ma, endpoint, settings, options, stops }: Dial): Promise<{ socket: Socket, port?: PortUse }> {
     const { log, metrics, reusePort, sockets } = this.#init
     const { onProgress, signal } = options
 
@@ -212,10 +212,10 @@ export class Dialer {
       onProgress?.(new CustomProgressEvent<PortUse>('tcp:local-port', port.use))
     }
 
-    return socket
+    return { socket, port: port?.use }
   }
 
-  #toConnection (socket: Socket, { ma, options, settings }: Dial, filter?: WireFilter): SocketConnection {
+  #toConnection (socket: Socket, { ma, options, settings }: Dial, port?: PortUse, filter?: WireFilter): SocketConnection {
     const { lingering, metrics, onConnection } = this.#init
 
     try {
@@ -231,7 +231,7 @@ export class Dialer {
         log: this.#connectionLog
       })
 
-      onConnection(maConn)
+      onConnection(maConn, port)
 
       return maConn
     } catch (err: any) {

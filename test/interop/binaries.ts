@@ -6,10 +6,10 @@ export type Binaries = Partial<Record<PeerName, string>>
 /**
  * @throws {Error} in CI, if a toolchain is missing; elsewhere its peer is skipped
  */
-export async function buildBinaries (say: (line: string) => void): Promise<Binaries> {
+export async function buildBinaries (say: (line: string) => void, build = buildPeers): Promise<Binaries> {
   const binaries: Binaries = {}
 
-  for (const [name, result] of Object.entries(await buildPeers()) as Array<[PeerName, Awaited<ReturnType<typeof buildPeers>>[PeerName]]>) {
+  for (const [name, result] of Object.entries(await build()) as Array<[PeerName, Awaited<ReturnType<typeof buildPeers>>[PeerName]]>) {
     if (result.status !== 'missing-toolchain') {
       binaries[name] = result.binary
     } else if (process.env.CI == null) {

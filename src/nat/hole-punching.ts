@@ -1,0 +1,139 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { InvalidParametersError } from '@libp2p/interface'
+import { HolePunch } from './hole-punch.ts'
+import { observedAddresses } from './observed-addresses.ts'
+import { withMethods } from './with-methods.ts'
+import type { HolePunchComponents, HolePunchEvents } from './hole-punch.ts'
+import type { ObservingTransport } from './observed-addresses.ts'
+import type { ComponentLogger, Connection, CounterGroup, Logger, Metrics, PeerId, Stream, StreamHandler, Topology, Transport } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
+
+export interface HolePunchingInit {
+  /** Told of every step */
+  onProgress?(event: HolePunchEvents): void
+}
+
+/** What the decorated service is given by libp2p, as far as it is replaced or used here */
+export interface HolePunchingComponents extends HolePunchComponents {
+  peerId: PeerId
+  addressManager: { getAddresses(): Multiaddr[] }
+  registrar: {
+    register(protocol: string, topology: Topology): Promise<string>
+    handle(protocol: string, handler: StreamHandler, options?: any): Promise<void>
+    unhandle(protocol: string): Promise<void>
+  }
+  transportManager: HolePunchComponents['transportManager'] & { getTransports(): Transport[] }
+  connectionManager: HolePunchComponents['connectionManager'] & { openConnection(target: any, options?: any): Promise<Connection> }
+  logger: ComponentLogger
+  metrics?: Metrics
+}
+
+/** What the service says when it opens a connection */
+interface OpenOptions {
+  signal?: AbortSignal
+  force?: boolean
+  initiator?: boolean
+}
+
+/**
+ * Decorates the service of `@libp2p/dcutr`, so that it punches holes through NATs over TCP: it
+ * offers the public addresses at which peers see a listening port, and dials the punch
+ * in its role and from that port. Needs `tcp({ reusePort: true })`.
+ *
+ * @example
+ *
+ * ```TypeScript
+ * import { circuitRelayTransport } from '@libp2p/circuit-relay-v2'
+ * import { dcutr } from '@libp2p/dcutr'
+ * import { identify } from '@libp2p/identify'
+ * import { createLibp2p } from 'libp2p'
+ * import { holePunching, tcp } from 'libp2p-fast-tcp'
+ *
+ * const node = await createLibp2p({
+ *   addresses: { listen: ['/ip4/0.0.0.0/tcp/4001', '/p2p-circuit'] },
+ *   transports: [tcp({ reusePort: true }), circuitRelayTransport()],
+ *   services: {
+ *     identify: identify(),
+ *     dcutr: holePunching(dcutr())
+ *   }
+ * })
+ * ```
+ *
+ * @throws {InvalidParametersError} when the node starts, if it has no transport with `reusePort`
+ */
+export function holePunching <Components, Service> (factory: (components: Components) => Service, init: HolePunchingInit = {}): (components: Components & HolePunchingComponents) => Service {
+  return components => factory(withMethods(components, decorate(components, init)) as Components & HolePunchingComponents)
+}
+
+function decorate (components: HolePunchingComponents, { onProgress }: HolePunchingInit): Partial<HolePunchingComponents> {
+  const log: Logger = components.logger.forComponent('libp2p:tcp:hole-punching')
+  const metrics: CounterGroup | undefined = components.metrics?.registerCounterGroup('libp2p_tcp_hole_punches_total', {
+    label: 'outcome',
+    help: 'Total count of hole punches by outcome'
+  })
+  const punch = new HolePunch({ components, log, metrics, onProgress })
+
+  /** The relayed connection that the service is at work on, wherever it awaits something */
+  const relayed = new AsyncLocalStorage<Connection>()
+
+  return {
+    addressManager: withMethods(components.addressManager, {
+      getAddresses: () => withObserved(components)
+    }),
+    registrar: withMethods(components.registrar, {
+      register: async (protocol, topology) => {
+        assertObserving(components)
+        punch.start()
+
+        return components.registrar.register(protocol, {
+          ...topology,
+          onConnect: (peer, connection) => {
+            relayed.run(connection, () => { topology.onConnect?.(peer, connection) })
+          }
+        })
+      },
+      handle: async (protocol, handler, options) => components.registrar.handle(protocol, async (stream: Stream, connection: Connection) => (
+        relayed.run(connection, async () => handler(stream, connection))
+      ), options),
+      unhandle: async protocol => {
+        punch.stop()
+        await components.registrar.unhandle(protocol)
+      }
+    }),
+    connectionManager: withMethods(components.connectionManager, {
+      openConnection: async (target: Multiaddr | Multiaddr[] | PeerId, options: OpenOptions = {}) => {
+        const over = relayed.getStore()
+
+        // The end that was dialled over the relay first tries addresses that the other end announces. That
+        // is a dial like any other
+        if (over == null || options.force !== true || !Array.isArray(target) || (over.direction === 'inbound' && options.initiator !== false)) {
+          return components.connectionManager.openConnection(target, options)
+        }
+
+        return punch.dial(over, target, options.initiator !== false, options.signal)
+      }
+    })
+  }
+}
+
+/** The verified ones, and those at which peers see a listening port: a NAT lets nobody verify them */
+function withObserved ({ addressManager, peerId, transportManager }: HolePunchingComponents): Multiaddr[] {
+  const addresses = addressManager.getAddresses()
+  const known = new Set(addresses.map(String))
+  const observed = observing(transportManager.getTransports())
+    .flatMap(transport => transport[observedAddresses]?.best() ?? [])
+    .map(address => address.encapsulate(`/p2p/${peerId}`))
+    .filter(address => !known.has(address.toString()))
+
+  return [...addresses, ...observed]
+}
+
+function assertObserving ({ transportManager }: HolePunchingComponents): void {
+  if (observing(transportManager.getTransports()).length === 0) {
+    throw new InvalidParametersError('holePunching() needs tcp({ reusePort: true }) of libp2p-fast-tcp among the transports')
+  }
+}
+
+function observing (transports: object[]): ObservingTransport[] {
+  return transports.filter((transport: ObservingTransport) => transport[observedAddresses] != null)
+}

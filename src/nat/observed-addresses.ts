@@ -1,0 +1,85 @@
+import { isGlobalUnicast, isPrivate } from '@libp2p/utils'
+import { TCP } from '@multiformats/multiaddr-matcher'
+import type { Connection } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
+
+/** How many addresses are offered to a peer that punches a hole: as many as go-libp2p offers */
+const MAX_OFFERED = 3
+
+/** Where a transport keeps those of its listening ports */
+export const observedAddresses: unique symbol = Symbol.for('libp2p-fast-tcp/observed-addresses')
+
+/** A transport that may dial from the port that it listens on */
+export interface ObservingTransport {
+  readonly [observedAddresses]?: ObservedAddresses
+}
+
+interface Observation {
+  address: Multiaddr
+  observer: string
+}
+
+/**
+ * The public addresses at which peers see our listening ports. An observation counts for as long
+ * as the connection that it was made on: there are never more than connections, and
+ * those from before a change of network go with them.
+ */
+export class ObservedAddresses {
+  /** By connection: identify runs more than once on some */
+  readonly #observations = new Map<string, Observation>()
+
+  /**
+   * @returns the address, if it is one at which others may reach us
+   */
+  add (connection: Pick<Connection, 'id' | 'remoteAddr'>, observed: Multiaddr): Multiaddr | undefined {
+    if (!isPublicTCP(observed)) {
+      return
+    }
+
+    const address = withoutPeer(observed)
+    this.#observations.set(connection.id, { address, observer: hostOf(connection.remoteAddr) })
+
+    return address
+  }
+
+  delete (connection: Pick<Connection, 'id'>): void {
+    this.#observations.delete(connection.id)
+  }
+
+  /** The few that most hosts agree on */
+  best (): Multiaddr[] {
+    const observers = new Map<string, { address: Multiaddr, hosts: Set<string> }>()
+
+    for (const { address, observer } of this.#observations.values()) {
+      const key = address.toString()
+      const entry = observers.get(key) ?? { address, hosts: new Set() }
+
+      entry.hosts.add(observer)
+      observers.set(key, entry)
+    }
+
+    return [...observers.values()]
+      .sort((a, b) => b.hosts.size - a.hosts.size)
+      .slice(0, MAX_OFFERED)
+      .map(({ address }) => address)
+  }
+}
+
+/** An IP address and a port, of the public internet and not of a relay */
+function isPublicTCP (address: Multiaddr): boolean {
+  const [{ name }] = address.getComponents()
+
+  return TCP.exactMatch(address) && (name === 'ip4' || (name === 'ip6' && isGlobalUnicast(address))) && !isPrivate(address)
+}
+
+/** js-libp2p tells it with our peer id, others without */
+function withoutPeer (address: Multiaddr): Multiaddr {
+  const id = address.getComponents().findLast(({ name }) => name === 'p2p')?.value
+
+  return id == null ? address : address.decapsulate(`/p2p/${id}`)
+}
+
+/** What one host says on many connections is one opinion */
+function hostOf (address: Multiaddr): string {
+  return address.getComponents()[0].value ?? ''
+}

@@ -1,0 +1,131 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { Command } from 'commander'
+import { listOf, numberFrom, oneOf, wholeFrom } from '../../benchmarks/command-line/arguments.ts'
+import { buildNatPeers } from '../../benchmarks/contenders/build.ts'
+import { seededRandom, shuffled } from '../../benchmarks/run/random.ts'
+import { packageRoot } from '../../benchmarks/script-path.ts'
+import { buildBinaries } from '../interop/binaries.ts'
+import { endOnSignal } from '../interop/end-on-signal.ts'
+import { versions } from '../interop/versions.ts'
+import { GROUPS, isJs, nameOf } from './cells.ts'
+import { openLab } from './lab/lab.ts'
+import { isSame, report, tables } from './report.ts'
+import { runCells } from './run-cells.ts'
+import type { Cell, Group } from './cells.ts'
+import type { CellResult } from './run-cells.ts'
+
+/**
+ * Punches holes through NATs in network namespaces, between js, go and rust.
+ */
+
+interface Options {
+  groups: Group[]
+  only?: string
+  runs?: number
+  sample: number
+  seed: number
+  keep: boolean
+}
+
+const names = Object.keys(GROUPS) as Group[]
+const directory = path.join(packageRoot(), 'test', 'nat')
+
+async function main (options: Options, signal: AbortSignal): Promise<void> {
+  const missing = await whatIsMissing()
+
+  if (missing != null) {
+    say(`SKIPPED: no NAT can be made on this machine: ${missing}`)
+    // in CI it is a failure
+    process.exitCode = process.env.CI == null ? 0 : 1
+
+    return
+  }
+
+  const binaries = await buildBinaries(say, buildNatPeers)
+  const cells = chosen(options).filter(({ a, b, relay }) => [a, b, relay].every(peer => peer === 'js' || isJs(peer) || binaries[peer] != null))
+  const results = await runCells(cells, {
+    binaries,
+    signal,
+    onCell: ({ cell, outcomes }) => {
+      say(`${outcomes.filter(({ ok }) => ok).length} of ${outcomes.length}: ${nameOf(cell)}`)
+      outcomes.filter(({ ok }) => !ok && cell.expected === 'all').forEach(({ reasons }) => { say(`  ${reasons.join('; ')}`) })
+    }
+  })
+  const broken = results.filter(isBroken)
+
+  process.stdout.write(`${tables(results)}\n`)
+
+  if (options.keep) {
+    await write(results)
+  }
+
+  broken.forEach(({ cell }) => { say(`not as promised: ${nameOf(cell)}`) })
+  process.exitCode = broken.length > 0 ? 1 : 0
+}
+
+async function whatIsMissing (): Promise<string | undefined> {
+  try {
+    const lab = await openLab({ nats: { a: 'masquerade', b: 'masquerade' }, delay: 1 })
+    await lab.close()
+  } catch (err: any) {
+    return err.message
+  }
+}
+
+function chosen ({ groups, only, runs, sample, seed }: Options): Cell[] {
+  const all = groups.flatMap(group => GROUPS[group]).filter(cell => only == null || nameOf(cell).includes(only))
+  const some = sample >= 1 ? all : shuffled(all, seededRandom(seed)).slice(0, Math.ceil(all.length * sample))
+
+  if (sample < 1) {
+    say(`${some.length} of ${all.length} cells, seed ${seed}`)
+  }
+
+  return all.filter(cell => some.includes(cell)).map(cell => ({ ...cell, runs: Math.min(runs ?? Infinity, cell.runs) }))
+}
+
+function isBroken ({ cell, outcomes }: CellResult): boolean {
+  const opened = outcomes.filter(({ ok }) => ok).length
+
+  if (cell.expected === 'none') {
+    // and the relayed connection goes on
+    return opened > 0 || outcomes.some(({ relayed }) => !relayed)
+  }
+
+  return cell.expected === 'all' && opened < outcomes.length
+}
+
+/** Cells that were not run keep the results that they have */
+async function write (results: CellResult[]): Promise<void> {
+  const file = path.join(directory, 'results.json')
+  const before: CellResult[] = await readFile(file, 'utf8').then(text => JSON.parse(text).results, () => [])
+  const all = Object.values(GROUPS).flat().flatMap(cell => {
+    const result = [...results, ...before].find(other => isSame(other.cell, cell))
+
+    return result == null ? [] : [result]
+  })
+  const init = {
+    versions: await versions(),
+    command: ['npm run test:nat', '--', ...process.argv.slice(2)].join(' '),
+    date: new Date().toISOString().slice(0, 10)
+  }
+
+  await writeFile(path.join(directory, 'RESULTS.md'), report({ ...init, results: all }))
+  await writeFile(file, `${JSON.stringify({ ...init, results: all }, null, 1)}\n`)
+}
+
+function say (line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+const options = new Command('test:nat')
+  .option('--groups <names>', names.join(), listOf(oneOf(names)), names)
+  .option('--only <text>', 'cells whose name has it')
+  .option('--runs <count>', 'at most so many a cell', wholeFrom(1))
+  .option('--sample <share>', 'of the cells, chosen by the seed; 1 for all', numberFrom(0), 1)
+  .option('--seed <number>', 'makes a choice again', wholeFrom(0), Date.now() % 2 ** 31)
+  .option('--keep', 'write RESULTS.md and results.json', false)
+  .parse()
+  .opts<Options>()
+
+await endOnSignal(async signal => main(options, signal))

@@ -1,0 +1,95 @@
+import { startPeer } from './lab/peer-process.ts'
+import type { Lab } from './lab/lab.ts'
+import type { Peer } from './lab/peer-process.ts'
+import type { Place, Side } from './lab/network.ts'
+
+export interface PunchCommands extends Record<Place, string[]> {
+  /** Of sides that announce a public address if they have one: js would, once AutoNAT has verified it */
+  announcing: Side[]
+}
+
+/** Where the relay listens, and a side that has a public address */
+const PUBLIC_PORT = 4001
+
+export interface PunchOutcome {
+  ok: boolean
+
+  /** From the relayed connection to the direct one, as the dialler sees it, in ms */
+  ms?: number
+
+  /** Whether the relayed connection is still open at the dialler when the run ends */
+  relayed: boolean
+
+  /** What the peers say about why not */
+  reasons: string[]
+}
+
+/** How long a peer may take until it has a reservation, in ms */
+const READY_TIMEOUT = 30_000
+
+/**
+ * One run with new processes, ids and ports: `a` dials `b` over the relay, and both
+ * have to tell of a direct connection to where the public network sees the other.
+ *
+ * @param patience - how long to wait for that, in ms
+ */
+export async function punch (lab: Lab, commands: PunchCommands, patience: number): Promise<PunchOutcome> {
+  const peers: Peer[] = []
+  const start = (place: Place, command: string[]): Peer => {
+    const peer = startPeer(lab.commandAt(place, command))
+    peers.push(peer)
+
+    return peer
+  }
+
+  try {
+    const relay = start('relay', [...commands.relay, '--listen', `/ip4/${lab.relayHost}/tcp/${PUBLIC_PORT}`])
+    const { multiaddr = '' } = await relay.until(READY_TIMEOUT, ({ event }) => event === 'listening')
+    const [a, b] = (['a', 'b'] as const).map(side => start(side, [...commands[side], '--relay', multiaddr, ...addressesOf(side, lab, commands)]))
+    const [readyA, readyB] = await Promise.all([a, b].map(async peer => peer.until(READY_TIMEOUT, ({ event }) => event === 'ready')))
+
+    a.send(`dial ${readyB.address}`)
+
+    try {
+      const [direct] = await Promise.all([
+        a.until(patience, isDirectTo(lab, 'b', readyB.peerId)),
+        b.until(patience, isDirectTo(lab, 'a', readyA.peerId))
+      ])
+
+      return { ok: true, ms: direct.ms, relayed: isRelayed(a), reasons: [] }
+    } catch {
+      return { ok: false, relayed: isRelayed(a), reasons: [...reasonsOf('a', a), ...reasonsOf('b', b)] }
+    }
+  } catch (err: any) {
+    return { ok: false, relayed: false, reasons: [err.message] }
+  } finally {
+    await Promise.all(peers.map(async peer => peer.close()))
+  }
+}
+
+function addressesOf (side: Side, { publicHosts, shape }: Lab, { announcing }: PunchCommands): string[] {
+  if (shape.nats[side] !== 'none') {
+    return ['--listen', '/ip4/0.0.0.0/tcp/0']
+  }
+
+  return [
+    '--listen', `/ip4/0.0.0.0/tcp/${PUBLIC_PORT}`,
+    ...announcing.includes(side) ? ['--announce', `/ip4/${publicHosts[side]}/tcp/${PUBLIC_PORT}`] : []
+  ]
+}
+
+function isDirectTo (lab: Lab, side: Side, id?: string) {
+  return ({ event, peer, address = '' }: { event: string, peer?: string, address?: string }): boolean => (
+    event === 'direct' && peer === id && address.startsWith(`/ip4/${lab.publicHosts[side]}/`)
+  )
+}
+
+function isRelayed ({ events }: Peer): boolean {
+  const count = (name: string): number => events.filter(({ event }) => event === name).length
+
+  return count('relayed') > count('relayed-closed')
+}
+
+function reasonsOf (side: Side, { events }: Peer): string[] {
+  return events.flatMap(({ event, reason }) => reason == null ? [] : [`${side} ${event}: ${reason}`])
+}

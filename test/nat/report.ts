@@ -1,0 +1,104 @@
+import { markdownTable } from '../../benchmarks/report/table.ts'
+import { median, percentile } from '../../benchmarks/statistics.ts'
+import { GROUPS } from './cells.ts'
+import type { Cell, Group, PunchPeer } from './cells.ts'
+import type { NatKind } from './lab/nat.ts'
+import type { CellResult } from './run-cells.ts'
+import type { Versions } from '../interop/versions.ts'
+
+export interface ReportInit {
+  results: CellResult[]
+  command: string
+  date: string
+  versions: Versions
+}
+
+const TITLES: Record<Group, { title: string, text: string }> = {
+  punches: {
+    title: 'Through two NATs',
+    text: 'Both NATs keep ports where they can and drop what nobody inside has asked for. The relay is go-libp2p.'
+  },
+  variants: {
+    title: 'Other relays, a distance, TLS, and without decorators',
+    text: 'The same with a js or rust relay, 40 ms one way between the two sides, TLS, and `tcp({ reusePort: true })` and `holePunching(dcutr())` alone.'
+  },
+  reversal: {
+    title: 'One side is public',
+    text: 'The side behind the NAT dials the public one, also where it was the one that was dialled (connection reversal).'
+  },
+  hard: {
+    title: 'NATs that cannot be punched, or hardly',
+    text: 'A NAT with another port for every connection leads no dial to where the peer listens. One that answers RST ends the dial that comes too early, and go gives up then: a hole needs both SYNs to be under way at once, which no delay makes unlikely.'
+  },
+  control: {
+    title: 'Control: @libp2p/tcp',
+    text: 'The same network, with `@libp2p/tcp` and `dcutr()`.'
+  }
+}
+
+const PEERS: Record<PunchPeer, string> = {
+  js: 'js, decorated',
+  plain: 'js, `tcp()` alone',
+  official: 'js, @libp2p/tcp',
+  go: 'go',
+  rust: 'rust'
+}
+
+const NATS: Record<NatKind, string> = {
+  none: 'public',
+  masquerade: 'keeps ports',
+  random: 'random ports',
+  reset: 'answers RST',
+  forward: 'forwards a port'
+}
+
+export function report ({ results, command, date, versions }: ReportInit): string {
+  return `${[
+    '# Hole punching',
+    `Written by \`${command}\` on ${date} at ${versions.js.commit}. [README.md](./README.md) describes the network.`,
+    'A run is three new processes: a public relay and two nodes behind NATs. The first dials the second over the relay. It counts if both then tell of a direct connection to the address at which the public network sees the other. The time is from the relayed connection to the direct one, as the first node sees it: median, and the 10th and 90th percentile.',
+    tables(results),
+    '## Measured with',
+    Object.entries(versions).map(([name, entries]) => `- ${name}: ${Object.entries(entries).map(([key, value]) => `${key} ${value}`).join(', ')}`).join('\n')
+  ].join('\n\n')}\n`
+}
+
+export function tables (results: CellResult[]): string {
+  return (Object.keys(GROUPS) as Group[]).flatMap(group => {
+    const own = results.filter(({ cell }) => GROUPS[group].some(other => isSame(other, cell)))
+
+    return own.length === 0 ? [] : [`## ${TITLES[group].title}`, TITLES[group].text, tableOf(own)]
+  }).join('\n\n')
+}
+
+export function isSame (one: Cell, other: Cell): boolean {
+  return (['a', 'b', 'relay', 'security', 'delay'] as const).every(key => one[key] === other[key]) && one.nats.a === other.nats.a && one.nats.b === other.nats.b
+}
+
+function tableOf (results: CellResult[]): string {
+  return markdownTable({
+    columns: [
+      ...['dials over the relay', 'is dialled', 'relay', 'encrypter', 'NATs', 'delay'].map(title => ({ title, align: 'left' as const })),
+      { title: 'direct' },
+      { title: 'ms' },
+      { title: 'p10 to p90' },
+      { title: 'relayed connection lives' }
+    ],
+    rows: results.map(({ cell, outcomes }) => {
+      const times = outcomes.flatMap(({ ok, ms }) => ok && ms != null ? [ms] : [])
+
+      return [
+        PEERS[cell.a],
+        PEERS[cell.b],
+        cell.relay,
+        cell.security === 'tls' ? 'TLS' : 'Noise',
+        cell.nats.a === cell.nats.b ? NATS[cell.nats.a] : `${NATS[cell.nats.a]}, ${NATS[cell.nats.b]}`,
+        `${cell.delay} ms`,
+        `${outcomes.filter(({ ok }) => ok).length} of ${outcomes.length}`,
+        times.length === 0 ? '' : median(times).toFixed(0),
+        times.length === 0 ? '' : `${percentile(times, 10).toFixed(0)} to ${percentile(times, 90).toFixed(0)}`,
+        outcomes.every(({ ok }) => ok) ? '' : `${outcomes.filter(({ ok, relayed }) => !ok && relayed).length} of ${outcomes.filter(({ ok }) => !ok).length}`
+      ]
+    })
+  })
+}
