@@ -7,6 +7,12 @@ export default {
     bundlesizeMax: '40KB'
   },
   dependencyCheck: {
+    developmentIgnorePatterns: [
+      '/dist',
+      '/src',
+      // these have a package.json of their own
+      '/test/ecosystem/programs'
+    ],
     ignore: [
       // brings the Node that npm scripts run on
       'node',
