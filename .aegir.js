@@ -14,6 +14,12 @@ export default {
     inputFiles: ['*.md', 'docs/*.md']
   },
   dependencyCheck: {
+    developmentIgnorePatterns: [
+      '/dist',
+      '/src',
+      // these have a package.json of their own
+      '/test/ecosystem/programs'
+    ],
     ignore: [
       // brings the Node that npm scripts run on
       'node',

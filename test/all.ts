@@ -15,6 +15,7 @@ const SCRIPTS = {
   test: 'environment',
   'test:pack': 'none',
   'test:official': 'none',
+  'test:ecosystem': 'none',
   'test:interop': 'none',
   'test:streams': 'none',
   'test:property': 'option',

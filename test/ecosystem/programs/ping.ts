@@ -1,0 +1,24 @@
+import { identify } from '@libp2p/identify'
+import { ping } from '@libp2p/ping'
+import type { Facts, Lab } from './lab.ts'
+
+/** Pings one behind another, each a stream; a second peer of the same node at the same time */
+export default async function run (lab: Lab): Promise<Facts> {
+  const services = { identify: identify(), ping: ping() }
+  const [dialler, ...listeners] = await Promise.all([0, 1, 2].map(async () => lab.node({ services })))
+  const count = lab.amount(1_000, 100)
+  let answered = 0
+
+  await lab.measure(async () => {
+    await Promise.all(listeners.map(async listener => {
+      const connection = await dialler.dial(listener.getMultiaddrs())
+
+      for (let i = 0; i < count; i++) {
+        const ms = await dialler.services.ping.ping(connection.remotePeer)
+        answered += ms >= 0 ? 1 : 0
+      }
+    }))
+  })
+
+  return { answered, connections: dialler.getConnections().length }
+}

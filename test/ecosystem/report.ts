@@ -1,0 +1,99 @@
+import { ms, times } from '../../benchmarks/report/numbers.ts'
+import { markdownTable } from '../../benchmarks/report/table.ts'
+import { median } from '../../benchmarks/statistics.ts'
+import { judge } from './judge.ts'
+import { MODES, PROGRAMS } from './programs.ts'
+import type { Verdict } from './judge.ts'
+import type { ModeName, ProgramInfo, ProgramName } from './programs.ts'
+import type { Outcome } from './run-program.ts'
+
+export interface ReportInit {
+  rounds: Outcome[][]
+  programs: ProgramName[]
+  modes: ModeName[]
+
+  /** Of each package that takes part */
+  versions: Record<string, string>
+
+  /** What could not run here, and why */
+  skipped: Partial<Record<ProgramName, string>>
+  provenance: string
+}
+
+/** The page in Markdown */
+export function report ({ rounds, programs, modes, versions, skipped, provenance }: ReportInit): string {
+  const verdicts = verdictsOf(rounds, programs, modes)
+
+  return [
+    '# Compatibility',
+    'Programs that people use, from npm, on this transport and on `@libp2p/tcp`. Written by `npm run test:ecosystem`; do not edit.',
+    provenance,
+    '## Programs',
+    [
+      'Each program runs in a process of its own, in every mode in turn, and again in another order. All nodes of a program run in one mode; *decorated* is `tcp()` with',
+      '`optimistic(noise())` and `optimistic(yamux())`, *mixed* has nodes of official and decorated ones beside each other. A run passes if it delivers what it delivers with official (hashes',
+      'and counts of the data), with no warning of Node (MaxListenersExceeded among them), no unhandled rejection, and no handle left after `stop()`.'
+    ].join('\n'),
+    markdownTable({
+      columns: [{ title: 'program', align: 'left' }, { title: 'what it does', align: 'left' }, ...modes.map(mode => ({ title: MODES[mode] }))],
+      rows: programs.map(program => [nameOf(program, versions), PROGRAMS[program].title, ...modes.map(mode => passes(program, mode, verdicts, skipped))])
+    }),
+    ...notes(programs, skipped),
+    ...complaintsOf(verdicts),
+    '## Times',
+    [
+      'Time of the program on the clock, and of the processor for all nodes together, as a part of official\'s in the same round: medians. What is slower than official in every round, and by more',
+      'than 5 % in the median, in both measures, is bold. Times of programs that wait for timers of their own (identify push, gossipsub) say little.'
+    ].join('\n'),
+    markdownTable({
+      columns: [{ title: 'program', align: 'left' }, { title: `${MODES.official}, ms` }, ...modes.filter(mode => mode !== 'official').flatMap(mode => [{ title: `${MODES[mode]}, clock` }, { title: 'processor' }])],
+      rows: programs.filter(program => skipped[program] == null).map(program => [
+        program,
+        ms(median(rounds.flat().filter(outcome => outcome.program === program && outcome.mode === 'official').map(({ wall }) => wall))),
+        ...modes.filter(mode => mode !== 'official').flatMap(mode => timesOf(verdicts.find(verdict => verdict.program === program && verdict.mode === mode)))
+      ])
+    }),
+    '## Run one again',
+    '```console\n$ npm run test:ecosystem -- --only gossipsub --runs 5\n```'
+  ].filter(part => part !== '').join('\n\n') + '\n'
+}
+
+export function verdictsOf (rounds: Outcome[][], programs: ProgramName[], modes: ModeName[]): Verdict[] {
+  return programs.flatMap(program => modes.map(mode => judge(program, mode, rounds)))
+}
+
+function nameOf (program: ProgramName, versions: Record<string, string>): string {
+  const { packages } = PROGRAMS[program]
+
+  return `${program} (${packages.map(name => `${name} ${versions[name]}`).join(', ')})`
+}
+
+function passes (program: ProgramName, mode: ModeName, verdicts: Verdict[], skipped: ReportInit['skipped']): string {
+  const verdict = verdicts.find(verdict => verdict.program === program && verdict.mode === mode)
+
+  const { note }: ProgramInfo = PROGRAMS[program]
+
+  return skipped[program] != null || verdict == null ? 'skipped' : `${verdict.passed}/${verdict.runs}${note == null ? '' : ' fail alike'}`
+}
+
+function notes (programs: ProgramName[], skipped: ReportInit['skipped']): string[] {
+  const notes = programs.flatMap(program => {
+    const { note }: ProgramInfo = PROGRAMS[program]
+
+    return [...note == null ? [] : [`- ${program}: ${note}.`], ...skipped[program] == null ? [] : [`- ${program}: skipped, ${skipped[program]}.`]]
+  })
+
+  return notes.length === 0 ? [] : [notes.join('\n')]
+}
+
+function complaintsOf (verdicts: Verdict[]): string[] {
+  const lines = verdicts.flatMap(({ program, mode, complaints }) => complaints.map(complaint => `- ${program}, ${MODES[mode]}: ${complaint.split('\n')[0].slice(0, 300)}`))
+
+  return lines.length === 0 ? [] : ['### What did not pass', lines.join('\n')]
+}
+
+function timesOf (verdict?: Verdict): string[] {
+  const mark = verdict?.isSlower === true ? '**' : ''
+
+  return [`${mark}${times(verdict?.wall ?? NaN)}${mark}`, `${mark}${times(verdict?.cpu ?? NaN)}${mark}`]
+}
