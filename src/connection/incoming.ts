@@ -63,7 +63,7 @@ export class Incoming {
     } else if (isFull && isReadBudgetSpent()) {
       this.#socket.pause()
       setImmediate(() => {
-        this.goOn()
+        this.tryResume()
         // what Node has read already comes first, and is this turn's; the next one starts anew
         process.nextTick(renewReadBudget)
       })
@@ -71,14 +71,14 @@ export class Incoming {
   }
 
   /** Called whenever somebody may have begun to listen */
-  goOn (): void {
+  tryResume (): void {
     if (this.#waitingBytes === 0 && this.#reader.status === 'open' && this.#reader.readStatus !== 'paused' && this.#socket.isPaused()) {
       this.#socket.resume()
     }
   }
 
   /** Do this when what waits was handed on and has been dealt with, or now where nothing waits */
-  after (callback: () => void): void {
+  whenEmpty (callback: () => void): void {
     if (this.#queued == null) {
       callback()
     } else {
@@ -106,6 +106,6 @@ export class Incoming {
     this.#queued = undefined
     this.#reader.onRead(data)
     // held back while it waited for its turn
-    this.goOn()
+    this.tryResume()
   }
 }

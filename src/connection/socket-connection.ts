@@ -170,7 +170,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   /** Called whenever somebody may have begun to listen */
   protected dispatchReadBuffer (): void {
     super.dispatchReadBuffer()
-    this.#incoming.goOn()
+    this.#incoming.tryResume()
   }
 
   sendPause (): void {
@@ -383,8 +383,8 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   #onError (err: NodeJS.ErrnoException): void {
     this.log('tcp error %a - %e', this.remoteAddr, err)
     this.#socketError = err
+    // what came before the error
     this.#incoming.flush()
-
     this.#on(RESET_CODES.includes(err.code ?? '') ? 'reset' : 'failure', err)
   }
 
@@ -410,7 +410,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   static readonly #listeners: SocketListeners<SocketConnection> = {
     data (data) { this[owner].#onData(data) },
     drain () { this[owner].#onDrain() },
-    end () { this[owner].#incoming.after(() => { this[owner].#onEnd() }) },
+    end () { this[owner].#incoming.whenEmpty(() => { this[owner].#onEnd() }) },
     error (err) { this[owner].#onError(err) },
     close () { this[owner].#onClose() },
     timeout () { this[owner].#onTimeout() }
