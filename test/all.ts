@@ -16,6 +16,7 @@ const SCRIPTS = {
   'test:pack': 'none',
   'test:official': 'none',
   'test:interop': 'none',
+  'test:nat': 'none',
   'test:streams': 'none',
   'test:property': 'option',
   'test:fault': 'option'
