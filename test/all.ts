@@ -17,6 +17,7 @@ const SCRIPTS = {
   'test:official': 'none',
   'test:ecosystem': 'none',
   'test:interop': 'none',
+  'test:nat': 'none',
   'test:streams': 'none',
   'test:property': 'option',
   'test:fault': 'option'

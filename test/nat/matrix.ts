@@ -8,10 +8,12 @@ import { packageRoot } from '../../benchmarks/script-path.ts'
 import { buildBinaries } from '../interop/binaries.ts'
 import { endOnSignal } from '../interop/end-on-signal.ts'
 import { versions } from '../interop/versions.ts'
+import { AUTONAT_CASES, isRight, runAutonat } from './autonat.ts'
 import { GROUPS, isJs, nameOf } from './cells.ts'
 import { openLab } from './lab/lab.ts'
 import { isSame, report, tables } from './report.ts'
 import { runCells } from './run-cells.ts'
+import type { AutonatResult } from './autonat.ts'
 import type { Cell, Group } from './cells.ts'
 import type { CellResult } from './run-cells.ts'
 
@@ -19,8 +21,10 @@ import type { CellResult } from './run-cells.ts'
  * Punches holes through NATs in network namespaces, between js, go and rust.
  */
 
+type Part = Group | 'autonat'
+
 interface Options {
-  groups: Group[]
+  groups: Part[]
   only?: string
   runs?: number
   sample: number
@@ -28,7 +32,7 @@ interface Options {
   keep: boolean
 }
 
-const names = Object.keys(GROUPS) as Group[]
+const names: Part[] = [...Object.keys(GROUPS) as Group[], 'autonat']
 const directory = path.join(packageRoot(), 'test', 'nat')
 
 async function main (options: Options, signal: AbortSignal): Promise<void> {
@@ -52,15 +56,25 @@ async function main (options: Options, signal: AbortSignal): Promise<void> {
       outcomes.filter(({ ok }) => !ok && cell.expected === 'all').forEach(({ reasons }) => { say(`  ${reasons.join('; ')}`) })
     }
   })
-  const broken = results.filter(isBroken)
+  const autonat: AutonatResult[] = []
 
-  process.stdout.write(`${tables(results)}\n`)
-
-  if (options.keep) {
-    await write(results)
+  for (const one of options.groups.includes('autonat') ? AUTONAT_CASES : []) {
+    signal.throwIfAborted()
+    autonat.push(await runAutonat(one))
   }
 
-  broken.forEach(({ cell }) => { say(`not as promised: ${nameOf(cell)}`) })
+  const broken = [
+    ...results.filter(isBroken).map(({ cell }) => nameOf(cell)),
+    ...autonat.filter(result => !isRight(result)).map(({ case: { name } }) => `AutoNAT: ${name}`)
+  ]
+
+  process.stdout.write(`${tables(results, autonat)}\n`)
+
+  if (options.keep) {
+    await write(results, autonat)
+  }
+
+  broken.forEach(name => { say(`not as promised: ${name}`) })
   process.exitCode = broken.length > 0 ? 1 : 0
 }
 
@@ -74,7 +88,7 @@ async function whatIsMissing (): Promise<string | undefined> {
 }
 
 function chosen ({ groups, only, runs, sample, seed }: Options): Cell[] {
-  const all = groups.flatMap(group => GROUPS[group]).filter(cell => only == null || nameOf(cell).includes(only))
+  const all = groups.flatMap(group => group === 'autonat' ? [] : GROUPS[group]).filter(cell => only == null || nameOf(cell).includes(only))
   const some = sample >= 1 ? all : shuffled(all, seededRandom(seed)).slice(0, Math.ceil(all.length * sample))
 
   if (sample < 1) {
@@ -96,9 +110,10 @@ function isBroken ({ cell, outcomes }: CellResult): boolean {
 }
 
 /** Cells that were not run keep the results that they have */
-async function write (results: CellResult[]): Promise<void> {
+async function write (results: CellResult[], autonat: AutonatResult[]): Promise<void> {
   const file = path.join(directory, 'results.json')
-  const before: CellResult[] = await readFile(file, 'utf8').then(text => JSON.parse(text).results, () => [])
+  const kept = await readFile(file, 'utf8').then(text => JSON.parse(text), () => ({}))
+  const before: CellResult[] = kept.results ?? []
   const all = Object.values(GROUPS).flat().flatMap(cell => {
     const result = [...results, ...before].find(other => isSame(other.cell, cell))
 
@@ -106,6 +121,7 @@ async function write (results: CellResult[]): Promise<void> {
   })
   const init = {
     versions: await versions(),
+    autonat: autonat.length > 0 ? autonat : kept.autonat ?? [],
     command: ['npm run test:nat', '--', ...process.argv.slice(2)].join(' '),
     date: new Date().toISOString().slice(0, 10)
   }

@@ -1,6 +1,6 @@
 import { startPeer } from './lab/peer-process.ts'
 import type { Lab } from './lab/lab.ts'
-import type { Peer } from './lab/peer-process.ts'
+import type { Peer, PeerEvent } from './lab/peer-process.ts'
 import type { Place, Side } from './lab/network.ts'
 
 export interface PunchCommands extends Record<Place, string[]> {
@@ -19,6 +19,9 @@ export interface PunchOutcome {
 
   /** Whether the relayed connection is still open at the dialler when the run ends */
   relayed: boolean
+
+  /** Whether the relay told the js sides that it sees their listening port; undefined without a js side */
+  observed?: boolean
 
   /** What the peers say about why not */
   reasons: string[]
@@ -48,6 +51,8 @@ export async function punch (lab: Lab, commands: PunchCommands, patience: number
     const [a, b] = (['a', 'b'] as const).map(side => start(side, [...commands[side], '--relay', multiaddr, ...addressesOf(side, lab, commands)]))
     const [readyA, readyB] = await Promise.all([a, b].map(async peer => peer.until(READY_TIMEOUT, ({ event }) => event === 'ready')))
 
+    const observed = isListeningPortSeen([readyA, readyB])
+
     a.send(`dial ${readyB.address}`)
 
     try {
@@ -56,9 +61,9 @@ export async function punch (lab: Lab, commands: PunchCommands, patience: number
         b.until(patience, isDirectTo(lab, 'a', readyA.peerId))
       ])
 
-      return { ok: true, ms: direct.ms, relayed: isRelayed(a), reasons: [] }
+      return { ok: true, ms: direct.ms, relayed: isRelayed(a), observed, reasons: [] }
     } catch {
-      return { ok: false, relayed: isRelayed(a), reasons: [...reasonsOf('a', a), ...reasonsOf('b', b)] }
+      return { ok: false, relayed: isRelayed(a), observed, reasons: [...reasonsOf('a', a), ...reasonsOf('b', b)] }
     }
   } catch (err: any) {
     return { ok: false, relayed: false, reasons: [err.message] }
@@ -82,6 +87,12 @@ function isDirectTo (lab: Lab, side: Side, id?: string) {
   return ({ event, peer, address = '' }: { event: string, peer?: string, address?: string }): boolean => (
     event === 'direct' && peer === id && address.startsWith(`/ip4/${lab.publicHosts[side]}/`)
   )
+}
+
+function isListeningPortSeen (ready: PeerEvent[]): boolean | undefined {
+  const js = ready.filter(({ port }) => port != null)
+
+  return js.length === 0 ? undefined : js.every(({ observed = [], port }) => observed.every(address => address.split('/')[4] === `${port}`))
 }
 
 function isRelayed ({ events }: Peer): boolean {

@@ -1,6 +1,7 @@
 import { markdownTable } from '../../benchmarks/report/table.ts'
 import { median, percentile } from '../../benchmarks/statistics.ts'
 import { GROUPS } from './cells.ts'
+import type { AutonatResult } from './autonat.ts'
 import type { Cell, Group, PunchPeer } from './cells.ts'
 import type { NatKind } from './lab/nat.ts'
 import type { CellResult } from './run-cells.ts'
@@ -8,6 +9,7 @@ import type { Versions } from '../interop/versions.ts'
 
 export interface ReportInit {
   results: CellResult[]
+  autonat: AutonatResult[]
   command: string
   date: string
   versions: Versions
@@ -49,26 +51,59 @@ const NATS: Record<NatKind, string> = {
   masquerade: 'keeps ports',
   random: 'random ports',
   reset: 'answers RST',
+  restricted: 'lets in whom it knows',
   forward: 'forwards a port'
 }
 
-export function report ({ results, command, date, versions }: ReportInit): string {
+export function report ({ results, autonat, command, date, versions }: ReportInit): string {
   return `${[
     '# Hole punching',
     `Written by \`${command}\` on ${date} at ${versions.js.commit}. [README.md](./README.md) describes the network.`,
     'A run is three new processes: a public relay and two nodes behind NATs. The first dials the second over the relay. It counts if both then tell of a direct connection to the address at which the public network sees the other. The time is from the relayed connection to the direct one, as the first node sees it: median, and the 10th and 90th percentile.',
-    tables(results),
+    tables(results, autonat),
     '## Measured with',
     Object.entries(versions).map(([name, entries]) => `- ${name}: ${Object.entries(entries).map(([key, value]) => `${key} ${value}`).join(', ')}`).join('\n')
   ].join('\n\n')}\n`
 }
 
-export function tables (results: CellResult[]): string {
+export function tables (results: CellResult[], autonat: AutonatResult[]): string {
+  return [...punchTables(results), ...observedTable(results), ...autonatTable(autonat)].join('\n\n')
+}
+
+function punchTables (results: CellResult[]): string[] {
   return (Object.keys(GROUPS) as Group[]).flatMap(group => {
     const own = results.filter(({ cell }) => GROUPS[group].some(other => isSame(other, cell)))
 
     return own.length === 0 ? [] : [`## ${TITLES[group].title}`, TITLES[group].text, tableOf(own)]
-  }).join('\n\n')
+  })
+}
+
+/** Only of NATs that keep ports, and of nodes that dial from theirs */
+function observedTable (results: CellResult[]): string[] {
+  const rows = (['go', 'rust', 'js'] as const).flatMap(relay => {
+    const seen = results
+      .filter(({ cell: { a, b, nats, relay: other } }) => other === relay && ![a, b].includes('official') && ![nats.a, nats.b].includes('random'))
+      .flatMap(({ outcomes }) => outcomes.flatMap(({ observed }) => observed ?? []))
+
+    return seen.length === 0 ? [] : [[relay, `${seen.filter(one => one).length} of ${seen.length}`]]
+  })
+
+  return rows.length === 0
+    ? []
+    : ['## Identify', 'Runs in which the relay told the js nodes that it sees the port that they listen on.', markdownTable({ columns: [{ title: 'relay', align: 'left' }, { title: 'runs' }], rows })]
+}
+
+function autonatTable (results: AutonatResult[]): string[] {
+  return results.length === 0
+    ? []
+    : [
+        '## AutoNAT',
+        'A js node asks five js AutoNAT v2 servers, all with `reusePort`, whether they reach the address at which it is seen.',
+        markdownTable({
+          columns: [{ title: 'client', align: 'left' }, { title: 'dialled back' }, { title: 'announces the address', align: 'left' }],
+          rows: results.map(({ case: { name }, dialledBack, dials, announced, error }) => [name, `${dialledBack} of ${dials}`, error ?? (announced ? 'yes' : 'no')])
+        })
+      ]
 }
 
 export function isSame (one: Cell, other: Cell): boolean {

@@ -18,8 +18,8 @@ let making: Promise<Made> | undefined
 let removing: Promise<void> | undefined
 
 const tasks = {
-  async make (shape: NetworkShape): Promise<Made> {
-    making = make(shape)
+  async make (shape: NetworkShape, publicHosts: string[]): Promise<Made> {
+    making = make(shape, publicHosts)
 
     return making
   }
@@ -27,7 +27,7 @@ const tasks = {
 
 export type KeeperTasks = typeof tasks
 
-async function make (shape: NetworkShape): Promise<Made> {
+async function make (shape: NetworkShape, publicHosts: string[]): Promise<Made> {
   if (process.getuid?.() !== 0) {
     return { status: 'failed', reason: 'needs root' }
   }
@@ -35,7 +35,7 @@ async function make (shape: NetworkShape): Promise<Made> {
   try {
     removeStaleNetworks(isKeeper)
 
-    return { status: 'made', network: await makeNetwork(process.pid, shape, cables) }
+    return { status: 'made', network: await makeNetwork(process.pid, shape, publicHosts, cables) }
   } catch (err: any) {
     return { status: 'failed', reason: err.message }
   }

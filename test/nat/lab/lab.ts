@@ -12,11 +12,12 @@ export interface Lab extends Network {
 }
 
 /**
+ * @param publicHosts - further addresses of the relay's host
  * @throws {Error} with what is missing, if this machine cannot do that
  */
-export async function openLab (shape: NetworkShape): Promise<Lab> {
+export async function openLab (shape: NetworkShape, publicHosts: string[] = []): Promise<Lab> {
   const keeper = await startWorker<KeeperTasks>({ script: scriptPath(import.meta.url, 'keeper'), name: 'The keeper of the NAT lab', detached: true })
-  const made = await keeper.ask('make', shape)
+  const made = await keeper.ask('make', shape, publicHosts)
 
   if (made.status === 'failed') {
     await keeper.end()

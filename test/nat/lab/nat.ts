@@ -5,11 +5,11 @@
  * - `masquerade`: keeps ports where it can, and drops what nobody inside has asked for
  * - `random`: the same with another port for every connection
  * - `reset`: as `masquerade`, but answers RST to what nobody inside has asked for
+ * - `restricted`: as `masquerade`, but goes on to let in what comes for {@link FORWARDED_PORT} from an address and a port that
+ *   it has sent to: connections that are closed leave a hole
  * - `forward`: as `masquerade`, and passes on what comes for {@link FORWARDED_PORT}
  */
-export type NatKind = 'none' | 'masquerade' | 'random' | 'reset' | 'forward'
-
-export const NAT_KINDS: NatKind[] = ['none', 'masquerade', 'random', 'reset', 'forward']
+export type NatKind = 'none' | 'masquerade' | 'random' | 'reset' | 'restricted' | 'forward'
 
 export const FORWARDED_PORT = 4001
 
@@ -17,12 +17,19 @@ export const FORWARDED_PORT = 4001
 export function rulesOf (kind: NatKind, { up, host }: { up: string, host: string }): string {
   return `
     table ip nat {
+      set contacted {
+        type ipv4_addr . inet_service
+        flags dynamic,timeout
+        timeout 5m
+      }
       chain prerouting {
         type nat hook prerouting priority dstnat;
         ${kind === 'forward' ? `iifname "${up}" tcp dport ${FORWARDED_PORT} dnat to ${host}:${FORWARDED_PORT}` : ''}
+        ${kind === 'restricted' ? `iifname "${up}" tcp dport ${FORWARDED_PORT} ip saddr . tcp sport @contacted dnat to ${host}:${FORWARDED_PORT}` : ''}
       }
       chain postrouting {
         type nat hook postrouting priority srcnat;
+        ${kind === 'restricted' ? `oifname "${up}" tcp sport ${FORWARDED_PORT} add @contacted { ip daddr . tcp dport }` : ''}
         oifname "${up}" masquerade ${kind === 'random' ? 'fully-random' : ''}
       }
     }

@@ -43,14 +43,17 @@ const SIDES: Side[] = ['a', 'b']
  *
  * @throws {Error} with what is missing, if this machine cannot do that
  */
-export async function makeNetwork (owner: number, { nats, delay }: NetworkShape, cables: Relay[]): Promise<Network> {
+export async function makeNetwork (owner: number, { nats, delay }: NetworkShape, publicHosts: string[], cables: Relay[]): Promise<Network> {
   const name = (place: string): string => `${PREFIX}${owner}-${place}`
   const relay = name('relay')
 
   exec('nft', '--version')
   addNamespace(relay)
   route(relay)
-  exec('ip', '-n', relay, 'addr', 'add', `${RELAY_HOST}/32`, 'dev', 'lo')
+
+  for (const address of [RELAY_HOST, ...publicHosts]) {
+    exec('ip', '-n', relay, 'addr', 'add', `${address}/32`, 'dev', 'lo')
+  }
 
   for (const side of SIDES) {
     const router = name(`nat-${side}`)
@@ -72,6 +75,12 @@ export async function makeNetwork (owner: number, { nats, delay }: NetworkShape,
     }
 
     join(down)
+
+    if (publicHosts.length > 0) {
+      // what leaves the relay's host from no address in particular leaves from the first of them
+      exec('ip', '-n', relay, 'route', 'replace', `45.0.${n}.0/24`, 'dev', up[0].device, 'src', publicHosts[0])
+    }
+
     exec('ip', '-n', router, 'route', 'add', 'default', 'via', `45.0.${n}.1`)
     exec('ip', '-n', host, 'route', 'add', 'default', 'via', `${inside}.1`)
 

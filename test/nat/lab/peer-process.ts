@@ -11,7 +11,12 @@ export interface PeerEvent {
   multiaddr?: string
   peerId?: string
   observed?: string[]
+  addresses?: string[]
   reason?: string
+  ok?: boolean
+
+  /** That it listens on */
+  port?: number
 
   /** Of `direct`: since the relayed connection, in ms */
   ms?: number

@@ -113,7 +113,9 @@ async function punchable (options: PrivateOptions): Promise<void> {
   const { detail: { observedAddr } } = await identified
   await (node.getMultiaddrs().some(isRelayed) ? reserved.cancel() : reserved)
 
-  tell({ event: 'ready', peerId: node.peerId.toString(), observed: [String(observedAddr)], address: `${options.relay}/p2p-circuit/p2p/${node.peerId}` })
+  const port = Number(node.getMultiaddrs().map(String).find(ma => /^\/ip4\/[\d.]+\/tcp\/\d+\/p2p\/\w+$/.test(ma))?.split('/')[4])
+
+  tell({ event: 'ready', port, peerId: node.peerId.toString(), observed: [String(observedAddr)], address: `${options.relay}/p2p-circuit/p2p/${node.peerId}` })
 
   for await (const line of createInterface(process.stdin)) {
     const [command, address] = line.split(' ')

@@ -1,0 +1,86 @@
+import { scriptPath } from '../../benchmarks/script-path.ts'
+import { FORWARDED_PORT } from './lab/nat.ts'
+import { openLab } from './lab/lab.ts'
+import { startPeer } from './lab/peer-process.ts'
+import type { NatKind } from './lab/nat.ts'
+import type { Peer } from './lab/peer-process.ts'
+
+export interface AutonatCase {
+  name: string
+  nat: NatKind
+
+  /** The client has had a connection from its listening port to each server, and asks over another one */
+  warm: boolean
+  isReachable: boolean
+}
+
+export const AUTONAT_CASES: AutonatCase[] = [
+  { name: 'the NAT forwards the port', nat: 'forward', warm: false, isReachable: true },
+  { name: 'the NAT forwards nothing', nat: 'masquerade', warm: false, isReachable: false },
+  { name: 'the NAT forwards nothing, and the client has visited the servers from its listening port', nat: 'masquerade', warm: true, isReachable: false },
+  // a dial from the server's listening port would come through (libp2p/specs#562)
+  { name: 'the same, and the NAT lets in whom it has sent to', nat: 'restricted', warm: true, isReachable: false }
+]
+
+export interface AutonatResult {
+  case: AutonatCase
+
+  /** Dials of the servers to the client that came through, of how many */
+  dialledBack: number
+  dials: number
+
+  /** Whether the client announces its public address in the end */
+  announced: boolean
+  error?: string
+}
+
+/** AutoNAT asks for four that agree, each in another /8 */
+const SERVERS = ['46.0.0.1', '47.0.0.1', '48.0.0.1', '49.0.0.1', '50.0.0.1']
+const OBSERVER = '45.0.0.1'
+const TIMEOUT = 30_000
+
+/**
+ * A js client behind a NAT asks js servers with `reusePort` whether its address is reachable
+ */
+export async function runAutonat (init: AutonatCase): Promise<AutonatResult> {
+  const lab = await openLab({ nats: { a: init.nat, b: 'masquerade' }, delay: 0 }, SERVERS)
+  const peers: Peer[] = []
+  const start = (place: 'relay' | 'a', args: string[]): Peer => {
+    const peer = startPeer(lab.commandAt(place, [process.execPath, scriptPath(import.meta.url, 'peers/js/autonat'), ...args]))
+    peers.push(peer)
+
+    return peer
+  }
+
+  try {
+    const servers = start('relay', ['servers', '--hosts', SERVERS.join(), '--observer', OBSERVER])
+    const { addresses = [] } = await servers.until(TIMEOUT, ({ event }) => event === 'listening')
+    const client = start('a', [
+      'client', '--listen', `/ip4/0.0.0.0/tcp/${FORWARDED_PORT}`,
+      '--servers', addresses.slice(0, -1).join(), '--observer', `${addresses.at(-1)}`, ...init.warm ? ['--warm'] : []
+    ])
+    const dialledBack = (): boolean[] => servers.events.flatMap(({ event, ok }) => event === 'dialled-back' ? [ok === true] : [])
+
+    await servers.until(TIMEOUT, () => dialledBack().length >= SERVERS.length)
+    // the answer is on its way
+    await new Promise(resolve => setTimeout(resolve, 1_000))
+    client.send('announced')
+    const { addresses: announced = [] } = await client.until(TIMEOUT, ({ event }) => event === 'announced')
+
+    return {
+      case: init,
+      dialledBack: dialledBack().filter(ok => ok).length,
+      dials: dialledBack().length,
+      announced: announced.some(address => address.startsWith(`/ip4/${lab.publicHosts.a}/`))
+    }
+  } catch (err: any) {
+    return { case: init, dialledBack: 0, dials: 0, announced: false, error: err.message }
+  } finally {
+    await Promise.all(peers.map(async peer => peer.close()))
+    await lab.close()
+  }
+}
+
+export function isRight ({ case: { isReachable }, announced, dialledBack, error }: AutonatResult): boolean {
+  return error == null && announced === isReachable && (dialledBack > 0) === isReachable
+}

@@ -1,0 +1,298 @@
+import { ConnectionFailedError, TypedEventEmitter } from '@libp2p/interface'
+import { defaultLogger } from '@libp2p/logger'
+import { peerIdFromString } from '@libp2p/peer-id'
+import { multiaddr } from '@multiformats/multiaddr'
+import { expect } from 'aegir/chai'
+import { holePunching } from '../../src/index.ts'
+import { ObservedAddresses, observedAddresses } from '../../src/nat/observed-addresses.ts'
+import { until } from '../fixtures/waiting.ts'
+import type { Connection } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
+
+const US = peerIdFromString('12D3KooWA9R9nipiFHbWPj4Gy8XSnMwPARQALyp2T6orzTsmUqZG')
+const PEER = peerIdFromString('12D3KooWSS3DZkBCspov9upVLZgtFoZq9Dve668YgxW52FG3PPMq')
+const OTHER = peerIdFromString('12D3KooWEAs6SYmVFzFuxNL8ZYrNRxMdLEkrpeoXXMrDX6zhJbkz')
+const ADDRESS = multiaddr('/ip4/45.0.2.2/tcp/1')
+
+interface Dial {
+  ma: string
+  options: { signal: AbortSignal, initiator: boolean, reusePort: boolean }
+  resolve(connection: Connection): void
+  reject(err: Error): void
+}
+
+function connection (init: Partial<Connection> = {}): Connection {
+  const made: any = {
+    remotePeer: PEER,
+    remoteAddr: multiaddr(`/ip4/45.0.2.2/tcp/1/p2p/${PEER}`),
+    status: 'open',
+    closed: false,
+    async close () { made.closed = true },
+    abort () {},
+    ...init
+  }
+
+  return made
+}
+
+function relayed (direction: 'inbound' | 'outbound'): Connection {
+  return connection({ direction, limits: { bytes: 1n }, remoteAddr: multiaddr(`/ip4/45.0.0.1/tcp/1/p2p/${OTHER}/p2p-circuit/p2p/${PEER}`) } as any)
+}
+
+function refused (): Error {
+  return Object.assign(new ConnectionFailedError('refused'), { code: 'ECONNREFUSED' })
+}
+
+/**
+ * The components of a node, and a service that opens connections as that of `@libp2p/dcutr`
+ */
+function setUp ({ observing = true, gater = {} }: { observing?: boolean, gater?: any } = {}): any {
+  const dials: Dial[] = []
+  const passedOn: any[] = []
+  const connections: Connection[] = []
+  const progress: any[] = []
+  const counts: Record<string, number> = {}
+  const observed = new ObservedAddresses()
+  const events = new TypedEventEmitter<any>()
+  const registered: any = {}
+  let listeners = 0
+  const components: any = {
+    peerId: US,
+    logger: defaultLogger(),
+    events: {
+      addEventListener: (...args: [any, any]) => { listeners++; events.addEventListener(...args) },
+      removeEventListener: (...args: [any, any]) => { listeners--; events.removeEventListener(...args) }
+    },
+    metrics: {
+      registerCounterGroup: () => ({
+        increment: (values: object) => { Object.keys(values).forEach(key => { counts[key] = (counts[key] ?? 0) + 1 }) }
+      })
+    },
+    addressManager: { getAddresses: () => [multiaddr(`/ip4/45.0.1.9/tcp/9/p2p/${US}`)] },
+    registrar: {
+      register: async (protocol: string, topology: any) => { registered.topology = topology; return 'id' },
+      handle: async (protocol: string, handler: any) => { registered.handler = handler },
+      unhandle: async () => {}
+    },
+    connectionGater: gater,
+    connectionManager: {
+      getConnections: () => connections,
+      openConnection: async (...args: any[]) => { passedOn.push(args); return connection() }
+    },
+    transportManager: {
+      getTransports: () => [observing ? { [observedAddresses]: observed } : {}],
+      dial: async (ma: Multiaddr, options: any) => new Promise<Connection>((resolve, reject) => {
+        dials.push({ ma: ma.toString(), options, resolve, reject })
+        options.signal.addEventListener('abort', () => { reject(new Error('aborted')) })
+      })
+    }
+  }
+  let given: any
+  const service: any = holePunching((components: any) => {
+    given = components
+
+    return { name: 'service' }
+  }, { onProgress: event => { progress.push(event) } })(components)
+
+  return {
+    service,
+    components: () => given,
+    dials,
+    passedOn,
+    connections,
+    counts,
+    progress,
+    observed,
+    registered,
+    open: (connection: Connection) => { events.safeDispatchEvent('connection:open', { detail: connection }) },
+    listeners: () => listeners,
+
+    /** As the end that dialled over the relay */
+    async handle (options: object = {}, targets = [ADDRESS]) {
+      await given.registrar.handle('/libp2p/dcutr', async () => given.connectionManager.openConnection(targets, { force: true, priority: 100, ...options }))
+
+      return registered.handler({}, relayed('outbound'))
+    },
+
+    /** As the end that was dialled over it */
+    async onConnect (options: object = {}, targets = [ADDRESS]) {
+      const opened = Promise.withResolvers<Connection>()
+
+      await given.registrar.register('/libp2p/dcutr', {
+        onConnect: () => {
+          // after something else that the service awaits
+          setImmediate(() => { given.connectionManager.openConnection(targets, { force: true, ...options }).then(opened.resolve, opened.reject) })
+        }
+      })
+      registered.topology.onConnect(PEER, relayed('inbound'))
+
+      return opened.promise
+    }
+  }
+}
+
+describe('holePunching()', () => {
+  it('returns the service', () => {
+    expect(setUp().service).to.deep.equal({ name: 'service' })
+  })
+
+  it('needs a transport with reusePort', async () => {
+    const { components } = setUp({ observing: false })
+
+    await expect(components().registrar.register('/libp2p/dcutr', {})).to.eventually.be.rejected.with.property('name', 'InvalidParametersError')
+  })
+
+  it('offers what peers observe, besides what is verified', () => {
+    const { components, observed } = setUp()
+    observed.add({ id: '1', remoteAddr: ADDRESS }, multiaddr('/ip4/45.0.1.2/tcp/4001'))
+    observed.add({ id: '2', remoteAddr: ADDRESS }, multiaddr('/ip4/45.0.1.9/tcp/9'))
+
+    expect(components().addressManager.getAddresses().map(String)).to.deep.equal([
+      `/ip4/45.0.1.9/tcp/9/p2p/${US}`,
+      `/ip4/45.0.1.2/tcp/4001/p2p/${US}`
+    ])
+  })
+
+  it('dials as the dialler, from the listening port, where we dialled over the relay', async () => {
+    const { handle, dials, passedOn, progress, counts } = setUp()
+    const punching = handle()
+    await until(() => dials.length === 1, 'the dial')
+    const opened = connection()
+    dials[0].resolve(opened)
+
+    expect(await punching).to.equal(opened)
+    expect(dials[0]).to.have.property('ma', `${ADDRESS}/p2p/${PEER}`)
+    expect(dials[0].options).to.include({ initiator: true, reusePort: true })
+    expect(passedOn).to.be.empty()
+    expect(progress.map(({ type }: any) => type)).to.deep.equal(['hole-punch:start', 'hole-punch:opened'])
+    expect(progress[0].detail).to.include({ peer: PEER, initiator: true })
+    expect(counts).to.deep.equal({ tried: 1, opened: 1 })
+  })
+
+  it('dials as the listener where the peer dialled over the relay', async () => {
+    const { onConnect, dials } = setUp()
+    const punching = onConnect({ initiator: false, priority: 100 })
+    await until(() => dials.length === 1, 'the dial')
+    dials[0].resolve(connection())
+    await punching
+
+    expect(dials[0].options).to.include({ initiator: false, reusePort: true })
+  })
+
+  it('leaves alone what is no punch', async () => {
+    const { components, onConnect, passedOn, dials } = setUp()
+
+    await onConnect()
+    await components().connectionManager.openConnection([ADDRESS], { force: true, initiator: false })
+    await components().connectionManager.openConnection(PEER)
+    expect(passedOn).to.have.lengthOf(3)
+    expect(dials).to.be.empty()
+  })
+
+  it('dials all addresses of the peer at once, each once, eight at most, and none of another peer', async () => {
+    const { handle, dials } = setUp()
+    const targets = Array.from({ length: 20 }, (_, i) => multiaddr(`/ip4/45.0.2.2/tcp/${i + 1}`))
+    const punching = handle({}, [multiaddr(`${ADDRESS}/p2p/${OTHER}`), ADDRESS, multiaddr(`${ADDRESS}/p2p/${PEER}`), ...targets])
+    await until(() => dials.length >= 8, 'the dials')
+    const [first, second] = dials
+    const loser: any = connection()
+    const winner = connection()
+    second.resolve(winner)
+    first.resolve(loser)
+
+    expect(new Set(dials.map(({ ma }: Dial) => ma)).size).to.equal(8)
+    expect([winner, loser]).to.include(await punching)
+    expect(dials.every(({ options }: Dial) => options.signal.aborted)).to.be.true()
+    await until(() => [winner, loser].filter((one: any) => one.closed).length === 1, 'the other one is closed')
+  })
+
+  it('resolves with the connection of the peer, if that is accepted first', async () => {
+    const { handle, dials, open, listeners } = setUp()
+    const punching = handle()
+    await until(() => dials.length === 1, 'the dial')
+    open(connection({ remotePeer: OTHER }))
+    open(relayed('inbound'))
+    // that of our own dial is handed out by the dial
+    open(connection({ remoteAddr: multiaddr(dials[0].ma) }))
+    const accepted = connection({ remoteAddr: multiaddr('/ip4/45.0.2.2/tcp/99') })
+    open(accepted)
+
+    expect(await punching).to.equal(accepted)
+    expect(dials[0].options.signal.aborted).to.be.true()
+    expect(listeners()).to.equal(0)
+  })
+
+  it('resolves with a direct connection that is there', async () => {
+    const { handle, connections, dials } = setUp()
+    const direct = connection()
+    connections.push(relayed('outbound'), direct)
+
+    expect(await handle()).to.equal(direct)
+    expect(dials).to.be.empty()
+  })
+
+  it('dials again where it was refused, until the signal fires', async () => {
+    const { handle, dials, progress, counts, listeners } = setUp()
+    const controller = new AbortController()
+    const punching = handle({ signal: controller.signal })
+
+    for (let i = 0; i < 3; i++) {
+      await until(() => dials.length === i + 1, 'the next dial')
+      dials[i].reject(refused())
+    }
+
+    controller.abort()
+    await expect(punching).to.eventually.be.rejected.with.property('name', 'AbortError')
+    expect(progress.at(-1)).to.have.property('type', 'hole-punch:failed')
+    expect(progress.at(-1).detail).to.have.property('reason', 'refused')
+    expect(counts).to.deep.equal({ tried: 1, failed_refused: 1 })
+    expect(listeners()).to.equal(0)
+  })
+
+  it('fails when the signal fires', async () => {
+    const { handle, dials, counts, listeners } = setUp()
+    const controller = new AbortController()
+    const punching = handle({ signal: controller.signal })
+    await until(() => dials.length === 1, 'the dial')
+    controller.abort()
+
+    await expect(punching).to.eventually.be.rejected()
+    expect(dials[0].options.signal.aborted).to.be.true()
+    expect(counts).to.deep.equal({ tried: 1, failed_timeout: 1 })
+    expect(listeners()).to.equal(0)
+  })
+
+  it('fails where what it reaches is not the peer', async () => {
+    const { handle, dials, counts, listeners } = setUp()
+    const punching = handle()
+    await until(() => dials.length === 1, 'the dial')
+    dials[0].reject(new Error('wrong peer'))
+
+    await expect(punching).to.eventually.be.rejectedWith('wrong peer')
+    expect(counts).to.deep.equal({ tried: 1, failed_upgrade: 1 })
+    expect(listeners()).to.equal(0)
+  })
+
+  it('fails where the node stops', async () => {
+    const { components, handle, dials, counts } = setUp()
+    const punching = handle()
+    await until(() => dials.length === 1, 'the dial')
+    await components().registrar.unhandle('/libp2p/dcutr')
+
+    await expect(punching).to.eventually.be.rejected()
+    expect(counts).to.deep.equal({ tried: 1, failed_stopped: 1 })
+  })
+
+  for (const [name, gater] of Object.entries({
+    'the peer': { denyDialPeer: async () => true },
+    'its addresses': { denyDialMultiaddr: async () => true }
+  })) {
+    it(`dials nothing where the connection gater denies ${name}`, async () => {
+      const { handle, dials, counts } = setUp({ gater })
+
+      await expect(handle()).to.eventually.be.rejected.with.property('name', 'ConnectionFailedError')
+      expect(dials).to.be.empty()
+      expect(counts).to.deep.equal({ tried: 1, failed_denied: 1 })
+    })
+  }
+})

@@ -1,0 +1,143 @@
+import net from 'node:net'
+import { TypedEventEmitter } from '@libp2p/interface'
+import { multiaddr } from '@multiformats/multiaddr'
+import { expect } from 'aegir/chai'
+import { ObservedAddresses } from '../../src/nat/observed-addresses.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { rawPeer } from '../fixtures/peers.ts'
+import { rawTransport } from '../fixtures/raw.ts'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import type { RawTransport } from '../fixtures/raw.ts'
+
+const PUBLIC = '/ip4/45.0.1.2/tcp/4001'
+const isSupported = typeof net.BoundSocket === 'function' && process.platform === 'linux'
+
+function seenBy (id: string, host = '46.0.0.1'): { id: string, remoteAddr: Multiaddr } {
+  return { id, remoteAddr: multiaddr(`/ip4/${host}/tcp/1`) }
+}
+
+describe('addresses that peers observe', () => {
+  for (const address of [PUBLIC, `${PUBLIC}/p2p/12D3KooWA9R9nipiFHbWPj4Gy8XSnMwPARQALyp2T6orzTsmUqZG`, '/ip6/2606::1/tcp/4001']) {
+    it(`are kept if they are public: ${address}`, () => {
+      const observed = new ObservedAddresses()
+
+      expect(observed.add(seenBy('1'), multiaddr(address))?.toString()).to.equal(address.replace(/\/p2p.*/, ''))
+      expect(observed.best().map(String)).to.deep.equal([address.replace(/\/p2p.*/, '')])
+    })
+  }
+
+  for (const address of [
+    '/ip4/10.0.0.1/tcp/1', '/ip4/192.168.1.1/tcp/1', '/ip4/127.0.0.1/tcp/1', '/ip4/169.254.0.1/tcp/1', '/ip4/100.64.0.1/tcp/1', '/ip4/0.0.0.0/tcp/1',
+    '/ip6/::1/tcp/1', '/ip6/fe80::1/tcp/1', '/ip6/fd00::1/tcp/1', '/ip6/::ffff:45.0.1.2/tcp/1', '/ip6zone/eth0/ip6/fe80::1/tcp/1',
+    '/dns4/example.com/tcp/1', '/ip4/45.0.1.2/udp/1/quic-v1', '/ip4/45.0.1.2/tcp/1/ws', '/unix/x',
+    '/ip4/45.0.1.2/tcp/1/p2p/12D3KooWA9R9nipiFHbWPj4Gy8XSnMwPARQALyp2T6orzTsmUqZG/p2p-circuit'
+  ]) {
+    it(`are not kept otherwise: ${address}`, () => {
+      const observed = new ObservedAddresses()
+
+      expect(observed.add(seenBy('1'), multiaddr(address))).to.equal(undefined)
+      expect(observed.best()).to.be.empty()
+    })
+  }
+
+  it('are those that most hosts see, and three at most', () => {
+    const observed = new ObservedAddresses()
+    const add = (id: number, host: string, port: number): void => { observed.add(seenBy(`${id}`, host), multiaddr(`/ip4/45.0.1.2/tcp/${port}`)) }
+
+    // one host that says it five times is one host
+    for (let i = 0; i < 5; i++) {
+      add(i, '46.0.0.1', 1)
+    }
+
+    add(10, '46.0.0.1', 4)
+    add(11, '46.0.0.2', 2)
+    add(12, '46.0.0.3', 2)
+    add(13, '46.0.0.4', 2)
+    add(14, '46.0.0.2', 3)
+    add(15, '46.0.0.3', 3)
+
+    expect(observed.best().map(ma => ma.toString().split('/').pop())).to.deep.equal(['2', '3', '1'])
+  })
+
+  it('are gone with their connection', () => {
+    const observed = new ObservedAddresses()
+    observed.add(seenBy('1'), multiaddr(PUBLIC))
+    observed.delete(seenBy('1'))
+
+    expect(observed.best()).to.be.empty()
+  })
+})
+
+describe('a transport with reusePort', () => {
+  const defer = cleanUpAfterEach()
+
+  before(function () {
+    if (!isSupported) {
+      this.skip()
+    }
+  })
+
+  interface Observing extends RawTransport {
+    added: string[]
+    identify(maConn: any, observedAddr?: string): void
+  }
+
+  function observing (reusePort = true): Observing {
+    const added: string[] = []
+    const events = new TypedEventEmitter<any>()
+    const transport = rawTransport(defer, { reusePort }, { events, addressManager: { addObservedAddr: ma => { added.push(ma.toString()) } } })
+
+    return {
+      ...transport,
+      added,
+      identify (maConn, observedAddr) {
+        events.safeDispatchEvent('peer:identify', {
+          detail: { connection: { id: '1', remoteAddr: maConn.remoteAddr, timeline: maConn.timeline }, observedAddr: observedAddr == null ? undefined : multiaddr(observedAddr) }
+        })
+      }
+    }
+  }
+
+  it('hands on what is observed of a connection that left from a listening port', async () => {
+    const { addr } = await rawPeer(defer)
+    const { added, dial, identify, listen } = observing()
+    await listen()
+    const maConn = await dial(addr)
+
+    identify(maConn, PUBLIC)
+    identify(maConn, '/ip4/192.168.1.1/tcp/4001')
+    identify(maConn)
+    expect(added).to.deep.equal([PUBLIC])
+  })
+
+  it('hands on nothing of a connection from another port', async () => {
+    const { addr } = await rawPeer(defer)
+    const { added, dial, identify, listen } = observing()
+    identify(await dial(addr), PUBLIC)
+    await listen()
+    identify(await dial(addr, { reusePort: false }), PUBLIC)
+    await dial(addr)
+    // the first one from the listening port is live
+    identify(await dial(addr), PUBLIC)
+
+    expect(added).to.be.empty()
+  })
+
+  it('hands on nothing of a connection that it accepted', async () => {
+    const { added, dial, identify, listen } = observing()
+    const { addr, next } = await listen()
+    await dial(addr)
+    identify(await next(), PUBLIC)
+
+    expect(added).to.be.empty()
+  })
+
+  it('hands on nothing without the option', async () => {
+    const { addr } = await rawPeer(defer)
+    const { added, dial, identify, listen } = observing(false)
+    await listen()
+    identify(await dial(addr), PUBLIC)
+
+    expect(added).to.be.empty()
+  })
+})
