@@ -16,6 +16,7 @@ const SCRIPTS = {
   'test:pack': 'none',
   'test:official': 'none',
   'test:ecosystem': 'none',
+  'test:runtimes': 'none',
   'test:interop': 'none',
   'test:nat': 'none',
   'test:streams': 'none',
