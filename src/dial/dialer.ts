@@ -8,7 +8,7 @@ import { abortError, withCause } from '../errors.ts'
 import { SimultaneousOpen, SimultaneousOpenError } from '../negotiation/simultaneous-open.ts'
 import { dialSettings } from '../options.ts'
 import { connect } from './connect.ts'
-import { lateConnect, maySynWait, orOrdinary } from './late-connect.ts'
+import { LostCookieError, lateConnect, maySynWait, orOrdinary } from './late-connect.ts'
 import { chooseDialMode, describeDialMode } from './mode.ts'
 import { resolveTarget } from './resolve-target.ts'
 import { Refusals } from './refusals.ts'
@@ -48,6 +48,9 @@ interface Dial {
 
   /** How often the transport had been stopped when the dial began */
   stops: number
+
+  /** Whether Fast Open may be used, with the option of that name */
+  maySynWait: boolean
 }
 
 /**
@@ -83,11 +86,15 @@ export class Dialer {
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
     const { log, settings } = this.#init
-    const dial = { ma, settings: dialSettings(settings, options), endpoint: toEndpoint(ma), options, stops: this.#stops }
+    const dial = { ma, settings: dialSettings(settings, options), endpoint: toEndpoint(ma), options, stops: this.#stops, maySynWait: maySynWait(options) }
 
     try {
       return await this.#dialTwice(dial)
     } catch (err: any) {
+      if (err instanceof LostCookieError && !options.signal.aborted) {
+        return await this.#dialTwice({ ...dial, maySynWait: false })
+      }
+
       if (!(err instanceof SimultaneousOpenError) || options.signal.aborted) {
         throw err
       }
@@ -139,7 +146,7 @@ export class Dialer {
     const { log, metrics } = this.#init
     const { ma, options } = dial
     const { negotiation } = mode
-    const fastOpen = maySynWait(options) ? this.#init.settings.fastOpen : undefined
+    const fastOpen = dial.maySynWait ? this.#init.settings.fastOpen : undefined
     const start = performance.now()
     const { socket, port } = await this.#connect(dial, fastOpen)
     const late = fastOpen == null

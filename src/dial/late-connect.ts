@@ -1,4 +1,5 @@
 import net from 'node:net'
+import os from 'node:os'
 import { TimeoutError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { FIRST_WRITE_TIMEOUT } from '../constants.ts'
@@ -10,6 +11,15 @@ import type { DeferredConnect, FastOpen, FastOpenOutcome, TCPDialOptions, TCPMet
 import type { CounterGroup, Logger, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
+
+/**
+ * The kernel had a cookie when the socket connected and has none at the first write. It
+ * sends the SYN alone, and answers the write in a way that libuv takes for an error.
+ */
+export class LostCookieError extends Error {
+  static name = 'LostCookieError'
+  name = 'LostCookieError'
+}
 
 const NOTHING = new Uint8Array()
 
@@ -117,21 +127,8 @@ export class LateConnect {
 
     this.#update()
 
-    if (this.#state === 'pending' && socket.writable) {
-      this.#sendSynAtLast()
-
-      const written = new Promise<void>(resolve => {
-        // the kernel takes it when the connection stands
-        socket.write(NOTHING, err => {
-          if (err != null) {
-            this.#onError(err)
-          }
-
-          resolve()
-        })
-      })
-
-      await raceSignal(written, signal, { translateError: () => abortError(signal) })
+    if (this.#state === 'pending' && (socket.writable || socket.destroyed)) {
+      await raceSignal(this.#answered(), signal, { translateError: () => abortError(signal) })
       this.#update()
     }
 
@@ -164,6 +161,29 @@ export class LateConnect {
 
       return err
     }
+  }
+
+  /** Resolves when the peer has answered the SYN, or the socket is closed */
+  async #answered (): Promise<void> {
+    const { socket } = this.#init
+
+    if (socket.destroyed) {
+      // its error is still to come
+      return socket.closed ? undefined : new Promise(resolve => { socket.once('close', resolve) })
+    }
+
+    this.#sendSynAtLast()
+
+    return new Promise(resolve => {
+      // the kernel takes it when the connection stands
+      socket.write(NOTHING, err => {
+        if (err != null) {
+          this.#onError(err)
+        }
+
+        resolve()
+      })
+    })
   }
 
   #gated (events?: CounterGroup): CounterGroup | undefined {
@@ -240,6 +260,12 @@ export class LateConnect {
 
   readonly #onError = (err: NodeJS.ErrnoException): void => {
     const { log, ma, metrics, socket } = this.#init
+
+    if (err.errno === -os.constants.errno.EINPROGRESS) {
+      // the peer may have answered the SYN by now
+      this.#state = 'failed'
+      this.#error = new LostCookieError(`The cookie for ${ma} is gone`)
+    }
 
     if (this.#state !== 'pending') {
       return
