@@ -6,12 +6,15 @@ import { libcByNode } from './node-ffi.ts'
 import { errorCode } from './system-error.ts'
 import type { Libc } from './libc.ts'
 
+/** In the order in which they are tried: koffi is stable, `node:ffi` experimental */
+const LOADERS = [libcByKoffi, libcByNode]
+
 /**
  * libc by way of whatever is there.
  *
  * @throws {FastOpenUnavailableError} if nothing is
  */
-export function loadLibc (): Libc {
+export function loadLibc (loaders: Array<() => Libc> = LOADERS): Libc {
   const { platform, arch, versions } = process
   const runtime = ['bun', 'deno'].find(name => versions[name] != null)
 
@@ -21,7 +24,7 @@ export function loadLibc (): Libc {
 
   const errors: Error[] = []
 
-  for (const load of [libcByKoffi, libcByNode]) {
+  for (const load of loaders) {
     try {
       return load()
     } catch (err: any) {
