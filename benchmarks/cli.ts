@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { allCommand } from './all/command.ts'
 import { compareCommand } from './compare/command.ts'
 import { connectCommand } from './connect/command.ts'
+import { fastOpenCommand } from './fast-open/command.ts'
 import { nagleCommand } from './nagle/command.ts'
 import { readmeCommand } from './readme/command.ts'
 import { rememberCommit } from './report/environment.ts'
@@ -12,6 +13,7 @@ const program = new Command('npm run benchmark --')
   .description('Measures this TCP transport beside others.')
   .addCommand(connectCommand, { isDefault: true })
   .addCommand(nagleCommand)
+  .addCommand(fastOpenCommand)
   .addCommand(throughputCommand)
   .addCommand(scaleCommand)
   .addCommand(allCommand)

@@ -70,6 +70,13 @@ export const DESCRIPTOR_CHECK_INTERVAL = 1_000
  */
 export const REPLY_TIMEOUT = 10_000
 
+/**
+ * How long a proposal that is to travel in the SYN waits for the first message of the
+ * handshake at most, and a SYN for anything to carry, in ms. TLS takes some to make a
+ * certificate. What waits for more than that leaves as it is.
+ */
+export const FIRST_WRITE_TIMEOUT = 100
+
 /** The longest delay that Node's timers know, in ms: 24.8 days. Longer timeouts are taken for it. */
 export const MAX_TIMEOUT = 2 ** 31 - 1
 

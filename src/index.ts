@@ -44,6 +44,10 @@ export type { OptimisticMuxerComponents } from './negotiation/muxer.ts'
 export type { OptimisticInit } from './negotiation/optimistic.ts'
 export type {
   CloseServerOnMaxConnectionsOpts,
+  DeferredConnect,
+  FastOpen,
+  FastOpenOutcome,
+  FastOpenSocketOptions,
   PortUse,
   TCPComponents,
   TCPCreateListenerOptions,

@@ -1,4 +1,4 @@
-import type { TCPMetrics } from './options.ts'
+import type { TCPMetrics, TCPOptions } from './options.ts'
 import type { Metrics } from '@libp2p/interface'
 
 /*
@@ -6,7 +6,7 @@ import type { Metrics } from '@libp2p/interface'
  * go on working; what they do not have is marked in options.ts.
  */
 
-export function dialerMetrics (metrics?: Metrics, reusePort = false): TCPMetrics | undefined {
+export function dialerMetrics (metrics?: Metrics, { reusePort, fastOpen }: Pick<TCPOptions, 'reusePort' | 'fastOpen'> = {}): TCPMetrics | undefined {
   if (metrics == null) {
     return
   }
@@ -24,10 +24,16 @@ export function dialerMetrics (metrics?: Metrics, reusePort = false): TCPMetrics
       label: 'outcome',
       help: 'Total count of TCP dials that negotiated the encrypter optimistically by outcome'
     }),
-    ports: reusePort
+    ports: reusePort === true
       ? metrics.registerCounterGroup('libp2p_tcp_dial_ports_total', {
         label: 'port',
         help: 'Total count of TCP sockets that were opened by the local port that they left from'
+      })
+      : undefined,
+    fastOpen: fastOpen != null
+      ? metrics.registerCounterGroup('libp2p_tcp_fast_open_dials_total', {
+        label: 'outcome',
+        help: 'Total count of TCP dials by what became of the data in the SYN'
       })
       : undefined
   }

@@ -1,8 +1,9 @@
 import { InvalidParametersError } from '@libp2p/interface'
 import { CLOSE_TIMEOUT, INACTIVITY_TIMEOUT, MAX_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.ts'
+import type { BindServer } from './listener/pausable-server.ts'
 import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import type { LookupFunction } from 'node:net'
+import type { LookupFunction, NetConnectOpts, Socket } from 'node:net'
 import type { ProgressEvent } from 'progress-events'
 
 export interface CloseServerOnMaxConnectionsOpts {
@@ -117,6 +118,51 @@ export interface TCPDialSocketOptions extends TCPSocketOptions {
   timeout?: number
 }
 
+/**
+ * How the data in the SYN of a dial fared:
+ *
+ * - `acknowledged`: the listener took it, which saved a round trip
+ * - `no_cookie`: nothing was sent in the SYN: this host has no cookie of the listener's
+ * yet, or the listener gives none
+ * - `not_acknowledged`: the listener took the SYN only, and the data was sent again
+ * - `retransmitted`: the SYN was lost, and came through without data a second later
+ * - `no_data`: nothing was there to be sent
+ */
+export type FastOpenOutcome = 'acknowledged' | 'no_cookie' | 'not_acknowledged' | 'retransmitted' | 'no_data'
+
+/** How a connection stands whose SYN may wait for the first write */
+export interface DeferredConnect {
+  /** Whether the peer has yet to answer the SYN */
+  isPending: boolean
+
+  /** Final when the connection is no longer pending */
+  outcome: FastOpenOutcome
+}
+
+/** What `net.connect` takes, and whether the local port may be one that is listened on */
+export type FastOpenSocketOptions = NetConnectOpts & { reusePort?: boolean }
+
+/**
+ * TCP Fast Open, as `fastOpen()` of `libp2p-fast-tcp/fast-open` makes it
+ */
+export interface FastOpen {
+  /**
+   * Makes the socket of a dial, which may emit 'connect' before anything is sent
+   *
+   * @returns undefined where the dial has to be an ordinary one
+   */
+  openSocket(options: FastOpenSocketOptions): Socket | undefined
+
+  /** Has a server listen that takes data in a SYN */
+  bindServer: BindServer
+
+  /** Asks the kernel how the connection of a socket stands, if it is one that this opened, and open */
+  look(socket: Socket): DeferredConnect | undefined
+
+  /** Has a SYN leave at once that waits for data to carry */
+  sendSyn(socket: Socket): void
+}
+
 export interface TCPOptions {
   /**
    * Close an accepted connection that neither sends nor receives for this long, in ms.
@@ -199,6 +245,16 @@ export interface TCPOptions {
   reusePort?: boolean
 
   /**
+   * Send the first bytes of a dial in the SYN, which saves a round trip from the
+   * second dial to a host on, and take such bytes as a listener: `fastOpen()` of
+   * `libp2p-fast-tcp/fast-open`. Linux only; docs/fast-open.md tells how both
+   * hosts must be set up.
+   *
+   * @default undefined, off
+   */
+  fastOpen?: FastOpen
+
+  /**
    * Options for every dialled socket
    */
   dialOpts?: TCPDialSocketOptions
@@ -272,6 +328,9 @@ export interface TCPMetrics {
 
   /** By the port that they left from, with the option `reusePort`; not in `@libp2p/tcp` */
   ports?: CounterGroup<PortUse>
+
+  /** How the data in the SYN of dials fared, with the option `fastOpen`; not in `@libp2p/tcp` */
+  fastOpen?: CounterGroup<FastOpenOutcome>
 }
 
 /** The options of one socket after the merge */

@@ -45,7 +45,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
     if (this.#settings.reusePort === true) {
       this.#reusePort = new ReusePort(({ host, port }, err) => {
         log('a dial cannot leave from %s:%d, it leaves from any port - %e', host, port, err)
-      })
+      }, this.#settings.fastOpen)
     }
 
     this.#dialer = new Dialer({
@@ -54,7 +54,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       sockets: this.#sockets,
       onConnection: (maConn, port) => { timelines.set(maConn.timeline, port) },
       reusePort: this.#reusePort,
-      metrics: dialerMetrics(components.metrics, this.#reusePort != null),
+      metrics: dialerMetrics(components.metrics, this.#settings),
       log
     })
 
@@ -123,7 +123,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       upgrader: options.upgrader,
       lingering: this.#lingering,
       sockets: this.#sockets,
-      bindServer: this.#reusePort?.bindServer,
+      bindServer: this.#reusePort?.bindServer ?? this.#settings.fastOpen?.bindServer,
       metrics: this.#components.metrics,
       logger: this.#logger
     })

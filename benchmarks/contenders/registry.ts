@@ -1,6 +1,6 @@
 import { programOf } from './program.ts'
 import { rawNet } from './raw-net.ts'
-import { officialConnection, officialNode, officialTcp, olderNode, ourConnection, ourNode, ourTcp } from './stacks.ts'
+import { fastOpenNode, officialConnection, officialNode, officialTcp, olderNode, ourConnection, ourNode, ourTcp } from './stacks.ts'
 import type { Contender, Level, OpenOptions, Peer, SuiteName } from './contender.ts'
 
 export const LEVELS: Level[] = ['connection', 'stream']
@@ -38,6 +38,7 @@ export const contenders: Contender[] = [
   { ...ourNode('none'), name: 'recipe', level: 'stream', title: 'noDelay and CLOSE_TIMEOUT alone', suites: ['connect'] },
   { ...ourNode('transport'), name: 'transport', level: 'stream', title: 'libp2p-fast-tcp, its tcp() alone', suites: ['connect', 'throughput', 'scale'] },
   { ...ourNode('all'), name: 'ours', level: 'stream', title: 'libp2p-fast-tcp, tcp() and optimistic()', suites: ['connect', 'throughput', 'scale'] },
+  { ...fastOpenNode, name: 'fast-open', level: 'stream', title: 'libp2p-fast-tcp, tcp() and optimistic(), with TCP Fast Open', suites: ['connect'] },
   { ...programOf('go'), name: 'go', level: 'stream', title: 'go-libp2p 0.51 to itself (waits for identify)', suites: ['connect'] },
   { ...programOf('rust'), name: 'rust', level: 'stream', title: 'rust-libp2p 0.57 to itself', suites: ['connect'] }
 ]

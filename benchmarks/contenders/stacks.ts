@@ -64,6 +64,26 @@ export function ourNode (optimism: 'none' | 'transport' | 'all'): Composed {
 }
 
 /**
+ * As `ourNode('all')`, with the first bytes of a dial in the SYN where both hosts
+ * allow that: a link of network namespaces does, loopback seldom.
+ */
+export const fastOpenNode: Composed & Pick<Contender, 'prepare'> = {
+  ...ourNode('all'),
+
+  async prepare () {
+    const { fastOpen } = await import('../../src/fast-open/index.ts')
+
+    fastOpen()
+  },
+
+  async open (options) {
+    const { fastOpen } = await import('../../src/fast-open/index.ts')
+
+    return currentNode(await ourTcp({ fastOpen: fastOpen() }), 'all', options)
+  }
+}
+
+/**
  * Over the libp2p that the project is developed with.
  */
 async function currentNode (transport: TransportFactory, optimism: 'none' | 'transport' | 'all', options?: OpenOptions): Promise<Peer> {

@@ -44,6 +44,9 @@ export class Outgoing implements Batcher {
 
   #run?: CopyRun
 
+  /** Exists while what waits, waits for more: undoes the wait */
+  #stopWaitingForMore?: () => void
+
   /** Exists since the kernel first did not take all at once */
   #stallWatch?: StallWatch
 
@@ -66,6 +69,22 @@ export class Outgoing implements Batcher {
   /** The peer has sent something */
   onPeerData (): void {
     this.#isReply = true
+  }
+
+  /**
+   * What is written next need not leave before more is written, nor before this turn of
+   * the event loop ends, or `ms` have passed where that is not 0.
+   */
+  waitForMore (ms: number): void {
+    const flush = (): void => { this.flush() }
+
+    if (ms === 0) {
+      const immediate = setImmediate(flush)
+      this.#stopWaitingForMore = () => { clearImmediate(immediate) }
+    } else {
+      const timer = setTimeout(flush, ms)
+      this.#stopWaitingForMore = () => { clearTimeout(timer) }
+    }
   }
 
   /**
@@ -93,7 +112,10 @@ export class Outgoing implements Batcher {
 
     if (!canWait) {
       this.flush()
-    } else if (isFirst) {
+    } else if (!isFirst && this.#stopWaitingForMore != null) {
+      this.#endWaitForMore()
+      flushSoon(this)
+    } else if (isFirst && this.#stopWaitingForMore == null) {
       flushSoon(this)
     }
 
@@ -102,6 +124,8 @@ export class Outgoing implements Batcher {
 
   /** Hand everything that waits to the socket in one write */
   flush (): void {
+    this.#endWaitForMore()
+
     if (this.#waitingBytes === 0) {
       return
     }
@@ -137,6 +161,7 @@ export class Outgoing implements Batcher {
 
   /** Forget everything that waits */
   drop (): void {
+    this.#endWaitForMore()
     this.#waiting = NOTHING
     this.#waitingBytes = 0
     this.#run = undefined
@@ -147,6 +172,11 @@ export class Outgoing implements Batcher {
       this.#stallWatch ??= new StallWatch(this.#socket, this.#stalledWriteTimeout, () => { this.#writer.onStalledWrite() })
       this.#stallWatch.start()
     }
+  }
+
+  #endWaitForMore (): void {
+    this.#stopWaitingForMore?.()
+    this.#stopWaitingForMore = undefined
   }
 
   #wait (bytes: Uint8Array, copyBelow: number, isBacklogged: boolean): void {

@@ -138,10 +138,12 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   sendData (all: Uint8ArrayList): SendResult {
     // the rest stays in the write buffer of the base class, until 'drain' if it must
     const data = all.byteLength > MAX_WRITE_BYTES ? all.sublist(0, MAX_WRITE_BYTES) : all
-    const answer = this.#filter?.onSend(data)
+    const filter = this.#filter
+    const answer = filter?.onSend(data)
     this.#dropFilterIfDone()
 
-    if (answer != null) {
+    if (filter != null && answer != null) {
+      this.#outgoing.waitForMore(filter.patience)
       // not before `send` has returned
       queueMicrotask(() => {
         if (this.status === 'open') {

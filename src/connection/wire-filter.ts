@@ -9,6 +9,12 @@ export interface WireFilter {
   readonly done: boolean
 
   /**
+   * How long what is sent may wait for what follows it, in ms, where `onSend` gives an
+   * answer: whoever gets that will send more
+   */
+  readonly patience: number
+
+  /**
    * Sees everything that is sent: what was sent first by itself, what waited for the
    * socket to drain joined, and nothing longer than 1 MiB.
    *

@@ -23,6 +23,9 @@ export interface ConnectInit {
   /** @default net.connect */
   openSocket?: OpenSocket
 
+  /** Whether the peer has yet to answer the SYN of a socket that says 'connect': then somebody else tells of it */
+  isPending?(socket: Socket): boolean
+
   /** Another way to open the socket, under the same signal, if there is one after this error */
   reopen?(err: Error): OpenSocket | undefined
 }
@@ -120,8 +123,10 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
       return await connect(ma, options, { ...init, openSocket: openAgain, reopen: undefined })
     }
 
-    log('connection opened %a', ma)
-    metrics?.increment({ connect: true })
+    if (init.isPending?.(socket) !== true) {
+      log('connection opened %a', ma)
+      metrics?.increment({ connect: true })
+    }
 
     if (options.noDelay) {
       socket.setNoDelay(true)

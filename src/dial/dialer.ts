@@ -3,11 +3,14 @@ import { CustomProgressEvent } from 'progress-events'
 import { raceSignal } from 'race-signal'
 import { endpointName, toEndpoint } from '../addresses.ts'
 import { SocketConnection } from '../connection/socket-connection.ts'
+import { FIRST_WRITE_TIMEOUT } from '../constants.ts'
 import { abortError, withCause } from '../errors.ts'
 import { SimultaneousOpen, SimultaneousOpenError } from '../negotiation/simultaneous-open.ts'
 import { dialSettings } from '../options.ts'
 import { connect } from './connect.ts'
+import { LostCookieError, lateConnect, maySynWait, orOrdinary } from './late-connect.ts'
 import { chooseDialMode, describeDialMode } from './mode.ts'
+import { resolveTarget } from './resolve-target.ts'
 import { Refusals } from './refusals.ts'
 import type { DialMode } from './mode.ts'
 import type { ReusePort } from './reuse-port.ts'
@@ -15,8 +18,8 @@ import type { Endpoint } from '../addresses.ts'
 import type { Lingering } from '../connection/lingering.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { WireFilter } from '../connection/wire-filter.ts'
-import type { DialSettings, PortUse, TCPDialOptions, TCPMetrics, TransportSettings } from '../options.ts'
-import type { Connection, Logger, MultiaddrConnection } from '@libp2p/interface'
+import type { DialSettings, FastOpen, PortUse, TCPDialOptions, TCPMetrics, TransportSettings } from '../options.ts'
+import type { Connection, CounterGroup, Logger, MultiaddrConnection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
@@ -45,6 +48,9 @@ interface Dial {
 
   /** How often the transport had been stopped when the dial began */
   stops: number
+
+  /** Whether Fast Open may be used, with the option of that name */
+  maySynWait: boolean
 }
 
 /**
@@ -80,11 +86,15 @@ export class Dialer {
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
     const { log, settings } = this.#init
-    const dial = { ma, settings: dialSettings(settings, options), endpoint: toEndpoint(ma), options, stops: this.#stops }
+    const dial = { ma, settings: dialSettings(settings, options), endpoint: toEndpoint(ma), options, stops: this.#stops, maySynWait: maySynWait(options) }
 
     try {
       return await this.#dialTwice(dial)
     } catch (err: any) {
+      if (err instanceof LostCookieError && !options.signal.aborted) {
+        return await this.#dialTwice({ ...dial, maySynWait: false })
+      }
+
       if (!(err instanceof SimultaneousOpenError) || options.signal.aborted) {
         throw err
       }
@@ -136,15 +146,27 @@ export class Dialer {
     const { log, metrics } = this.#init
     const { ma, options } = dial
     const { negotiation } = mode
-    const { socket, port } = await this.#connect(dial)
+    const fastOpen = dial.maySynWait ? this.#init.settings.fastOpen : undefined
+    const start = performance.now()
+    const { socket, port } = await this.#connect(dial, fastOpen)
+    const late = fastOpen == null
+      ? undefined
+      : lateConnect({ ma, socket, signal: options.signal, timeout: dial.settings.socket.timeout, start, log, metrics, fastOpen })
+
+    if (late != null && negotiation != null) {
+      // one segment for both, which is the SYN
+      negotiation.patience = FIRST_WRITE_TIMEOUT
+    }
+
     const collision = this.#mayCollide(options) ? new SimultaneousOpen(negotiation) : undefined
-    const maConn = this.#toConnection(socket, dial, port, collision ?? negotiation)
+    const maConn = this.#toConnection(socket, dial, port, collision ?? negotiation, late?.events ?? metrics?.events)
 
     try {
       log('new outbound connection %a', ma)
 
       const connection = await this.#upgrade(maConn, options)
       log('negotiation with %a was %s', ma, describeDialMode(mode))
+      await late?.connected()
 
       // by the encrypter or the muxer, while the upgrader waited for something else
       if (maConn.status === 'aborted') {
@@ -155,7 +177,12 @@ export class Dialer {
 
       return connection
     } catch (err: any) {
+      const connectError = late?.failed(err)
       maConn.abort(err)
+
+      if (connectError != null) {
+        throw connectError
+      }
 
       if (collision?.state === 'found') {
         throw withCause(new SimultaneousOpenError(`The connection to ${ma} is one that the peer dialled too`), err)
@@ -179,7 +206,7 @@ export class Dialer {
     }
   }
 
-  async #connect ({ ma, endpoint, settings, options, stops }: Dial): Promise<{ socket: Socket, port?: PortUse }> {
+  async #connect ({ ma, endpoint, settings, options, stops }: Dial, fastOpen?: FastOpen): Promise<{ socket: Socket, port?: PortUse }> {
     const { log, metrics, reusePort, sockets } = this.#init
     const { onProgress, signal } = options
 
@@ -189,12 +216,15 @@ export class Dialer {
 
     onProgress?.(new CustomProgressEvent('tcp:open-connection'))
 
-    const port = await reusePort?.choose(endpoint, settings.socket, options.reusePort, signal)
+    const port = await reusePort?.choose(endpoint, settings.socket, options.reusePort, signal, fastOpen)
+    // a name is looked up before the socket is made, which is of one family
+    const target = port == null && fastOpen != null ? await resolveTarget(endpoint, settings.socket, signal) : undefined
     const socket = await connect(ma, settings.socket, {
       signal,
       log,
       metrics: metrics?.events,
-      openSocket: port?.openSocket,
+      openSocket: port?.openSocket ?? orOrdinary(fastOpen, target),
+      isPending: socket => fastOpen?.look(socket)?.isPending === true,
       reopen: err => port?.reopen?.(err),
       onSocket: socket => {
         sockets.add(socket)
@@ -215,7 +245,7 @@ export class Dialer {
     return { socket, port: port?.use }
   }
 
-  #toConnection (socket: Socket, { ma, options, settings }: Dial, port?: PortUse, filter?: WireFilter): SocketConnection {
+  #toConnection (socket: Socket, { ma, options, settings }: Dial, port?: PortUse, filter?: WireFilter, events?: CounterGroup): SocketConnection {
     const { lingering, metrics, onConnection } = this.#init
 
     try {
@@ -227,7 +257,7 @@ export class Dialer {
         settings: settings.connection,
         lingering,
         filter,
-        metrics: metrics?.events,
+        metrics: events,
         log: this.#connectionLog
       })
 

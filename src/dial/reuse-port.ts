@@ -1,15 +1,15 @@
-import dns from 'node:dns'
 import net from 'node:net'
-import { raceSignal } from 'race-signal'
 import { RECENT_PEERS, RECENT_PEER_TIMEOUT } from '../constants.ts'
 import { ReusePortUnsupportedError, withCause } from '../errors.ts'
 import { chooseLocalAddress, needsSource } from './local-port.ts'
+import { orOrdinary } from './late-connect.ts'
+import { resolveTarget } from './resolve-target.ts'
 import { sourceAddress } from './source-address.ts'
 import type { OpenSocket } from './connect.ts'
 import type { ListeningAddress, LocalAddress } from './local-port.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { BindServer } from '../listener/pausable-server.ts'
-import type { PortUse, SocketOptions, TCPDialSocketOptions } from '../options.ts'
+import type { FastOpen, PortUse, SocketOptions, TCPDialSocketOptions } from '../options.ts'
 import type { ListenOptions, NetConnectOpts, Server, Socket, TcpNetConnectOpts } from 'node:net'
 
 export interface DialPort {
@@ -34,14 +34,17 @@ export class ReusePort {
   /** Addresses whose peer has connected to a listening port, and when that ended: the oldest first */
   readonly #recent = new Map<string, number>()
   readonly #onTaken: (local: LocalAddress, err: Error) => void
+  readonly #fastOpen?: FastOpen
 
   /**
-   * `onTaken` is told when a dial cannot leave from a port that it should
+   * `onTaken` is told when a dial cannot leave from a port that it should. With
+   * `fastOpen` servers take data in a SYN too
    *
    * @throws {ReusePortUnsupportedError} if the runtime or the system cannot do that
    */
-  constructor (onTaken: (local: LocalAddress, err: Error) => void) {
+  constructor (onTaken: (local: LocalAddress, err: Error) => void, fastOpen?: FastOpen) {
     this.#onTaken = onTaken
+    this.#fastOpen = fastOpen
     assertSupported()
   }
 
@@ -63,31 +66,38 @@ export class ReusePort {
     }
 
     this.#servers.set(server, options)
-    server.listen({ ...options, reusePort: true })
+
+    if (this.#fastOpen != null) {
+      this.#fastOpen.bindServer(server, { ...options, reusePort: true })
+    } else {
+      server.listen({ ...options, reusePort: true })
+    }
   }
 
-  /** Where a dial leaves from. The signal ends look-ups, and the dial then notices it */
-  async choose (endpoint: Endpoint, options: SocketOptions<TCPDialSocketOptions>, reuse: boolean | undefined, signal: AbortSignal): Promise<DialPort> {
-    if (reuse === false) {
-      return anyPort('option')
+  /**
+   * Where a dial leaves from. The signal ends look-ups, and the dial then notices it.
+   * `fastOpen` is for dials whose SYN may carry data
+   */
+  async choose (endpoint: Endpoint, options: SocketOptions<TCPDialSocketOptions>, reuse: boolean | undefined, signal: AbortSignal, fastOpen?: FastOpen): Promise<DialPort> {
+    const isFixed = reuse === false || options.localAddress != null || options.localPort != null
+    const target = isFixed && fastOpen == null ? undefined : await resolveTarget(endpoint, options, signal)
+    const openSocket = orOrdinary(fastOpen, target)
+
+    if (isFixed) {
+      return { use: reuse === false ? 'option' : 'chosen', openSocket }
     }
 
-    if (options.localAddress != null || options.localPort != null) {
-      return anyPort('chosen')
-    }
-
-    const target = 'path' in endpoint ? undefined : await resolve(endpoint, options, signal)
     const local = target == null ? undefined : await this.#chooseLocal(target, signal)
 
     if (target == null || local == null) {
-      return anyPort('no-listener')
+      return { use: 'no-listener', openSocket }
     }
 
     if (reuse !== true && this.#isRecent(endpointKey(target, 'port' in endpoint ? endpoint.port : 0))) {
-      return anyPort('recent')
+      return { use: 'recent', openSocket }
     }
 
-    return new ReusedPort(local, target, this.#onTaken)
+    return new ReusedPort(local, target, this.#onTaken, fastOpen)
   }
 
   async #chooseLocal (target: string, signal: AbortSignal): Promise<LocalAddress | undefined> {
@@ -140,10 +150,12 @@ class ReusedPort implements DialPort {
   readonly #local: LocalAddress
   readonly #target: string
   readonly #onTaken: (local: LocalAddress, err: Error) => void
+  readonly #fastOpen?: FastOpen
   #use: PortUse = 'reused'
 
-  constructor (local: LocalAddress, target: string, onTaken: (local: LocalAddress, err: Error) => void) {
+  constructor (local: LocalAddress, target: string, onTaken: (local: LocalAddress, err: Error) => void, fastOpen?: FastOpen) {
     this.#local = local
+    this.#fastOpen = fastOpen
     this.#target = target
     this.#onTaken = onTaken
   }
@@ -154,7 +166,7 @@ class ReusedPort implements DialPort {
 
   readonly openSocket: OpenSocket = options => {
     try {
-      return openFrom(this.#local, { ...options as TcpNetConnectOpts, host: this.#target })
+      return openFrom(this.#local, { ...options as TcpNetConnectOpts, host: this.#target }, this.#fastOpen)
     } catch (err: any) {
       // one that another user's process has taken meanwhile, or below 1,024
       if (err.syscall !== 'bind') {
@@ -173,16 +185,18 @@ class ReusedPort implements DialPort {
     this.#use = 'taken'
     this.#onTaken(this.#local, err)
 
-    return net.connect
+    return orOrdinary(this.#fastOpen)
   }
 }
 
-function anyPort (use: PortUse): DialPort {
-  return { use, openSocket: net.connect }
-}
-
 /** As `net.connect` */
-function openFrom ({ host, port }: LocalAddress, options: TcpNetConnectOpts): Socket {
+function openFrom ({ host, port }: LocalAddress, options: TcpNetConnectOpts, fastOpen?: FastOpen): Socket {
+  const fast = fastOpen?.openSocket({ ...options, localAddress: host, localPort: port, reusePort: true })
+
+  if (fast != null) {
+    return fast
+  }
+
   const handle = new net.BoundSocket({ host, port, ipv6Only: net.isIPv6(host), reusePort: true })
 
   try {
@@ -196,37 +210,6 @@ function openFrom ({ host, port }: LocalAddress, options: TcpNetConnectOpts): So
   } catch (err) {
     handle[Symbol.dispose]()
     throw err
-  }
-}
-
-/**
- * The IP address that a dial goes to: the family and the scope have to be known before the
- * socket is bound. Undefined where Node chooses between addresses of both families, and
- * where the look-up fails, which the dial reports.
- */
-async function resolve ({ host, family }: Exclude<Endpoint, { path: string }>, options: SocketOptions<TCPDialSocketOptions>, signal: AbortSignal): Promise<string | undefined> {
-  if (net.isIP(host) !== 0) {
-    return host
-  }
-
-  const lookup = options.lookup ?? dns.lookup
-  const { promise, resolve, reject } = Promise.withResolvers<string[]>()
-
-  try {
-    lookup(host, { family: family !== 0 ? family : options.family ?? 0, hints: options.hints, all: true }, (err, found: unknown) => {
-      if (err != null) {
-        reject(err)
-      } else {
-        // a look-up of the caller's may not know `all`
-        resolve(typeof found === 'string' ? [found] : (found as Array<{ address: string }>).map(({ address }) => address))
-      }
-    })
-
-    const addresses = await raceSignal(promise, signal)
-
-    return addresses.every(address => net.isIP(address) === net.isIP(addresses[0])) ? addresses[0] : undefined
-  } catch {
-    return undefined
   }
 }
 

@@ -32,6 +32,12 @@ export class OptimisticNegotiation implements WireFilter {
   #reply?: ExpectedReply
   #protocol?: string
 
+  /**
+   * How long the proposal may wait for the first message of the handshake, so that both
+   * leave in one segment, in ms
+   */
+  patience = 0
+
   get state (): NegotiationState {
     return this.#state
   }

@@ -47,6 +47,10 @@ export class SimultaneousOpen implements WireFilter {
     return this.#state === 'found' || (this.#state === 'none' && this.#inner?.done !== false)
   }
 
+  get patience (): number {
+    return this.#inner?.patience ?? 0
+  }
+
   onSend (data: Uint8ArrayList): Uint8Array | undefined {
     if (this.#state === 'undecided') {
       this.#protocol = decodeProposal(data)

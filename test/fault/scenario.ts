@@ -100,7 +100,8 @@ export interface Run {
   measured(name: string, value: number): void
 }
 
-export type TransportName = 'ours' | 'official'
+/** `fast-open` is ours with that option, which needs `net.ipv4.tcp_fastopen` of 3 */
+export type TransportName = 'ours' | 'fast-open' | 'official'
 
 /**
  * What one scenario did to one transport

@@ -11,9 +11,9 @@ import { execa } from 'execa'
 const NODES = ['22', '24', '26']
 
 /** What nobody notices when it is not there */
-const FILES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE-APACHE', 'LICENSE-MIT', 'src/index.ts', 'dist/src/index.js', 'dist/src/index.d.ts']
+const FILES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE-APACHE', 'LICENSE-MIT', 'src/index.ts', 'dist/src/index.js', 'dist/src/index.d.ts', 'dist/src/fast-open/index.js']
 
-/** What nothing can reach, since `exports` names one file */
+/** What nothing can reach, since `exports` names two files */
 const UNREACHABLE = 'dist/index.min.js'
 
 const root = path.resolve(import.meta.dirname, '../..')
@@ -55,7 +55,16 @@ try {
     }
 
     console.info('Node %s: imports, dials and echoes', version)
+    console.info('Node %s: TCP Fast Open %s', version, await fastOpenOf(node))
   }
 } finally {
   await rm(project, { recursive: true, force: true })
+}
+
+/** Here, where koffi is not installed: what `fastOpen()` says is missing, or `is there` */
+async function fastOpenOf (node: string): Promise<string> {
+  const program = "import { fastOpen } from 'libp2p-fast-tcp/fast-open'; try { fastOpen(); console.log('is there') } catch (err) { console.log('has no ' + err.missing) }"
+  const { stdout } = await execa(node, ['--no-warnings', '--input-type=module', '--eval', program], { cwd: project })
+
+  return stdout
 }

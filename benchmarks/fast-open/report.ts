@@ -1,0 +1,33 @@
+import type { Environment } from '../report/environment.ts'
+
+export type Side = 'dialler' | 'listener'
+
+/** A TCP segment, in ms since the first one of its dial was sent */
+export interface Segment {
+  from: Side
+  sent: number
+  received: number
+
+  /** As tcpdump abbreviates them */
+  flags: string
+
+  /** Of payload */
+  bytes: number
+}
+
+/** One dial, until its first byte was echoed */
+export interface CapturedDial {
+  rival: string
+  title: string
+
+  /** ms until the first byte was back, as the dialler timed it */
+  firstByte: number
+  segments: Segment[]
+}
+
+export interface FastOpenReport extends Environment {
+  benchmark: 'fast-open'
+  link: string
+  roundTrip: number
+  dials: CapturedDial[]
+}

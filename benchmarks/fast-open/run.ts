@@ -1,0 +1,104 @@
+import { addressOf, atAddress } from '../contenders/address.ts'
+import { contenderNamed } from '../contenders/registry.ts'
+import { openLink } from '../link/open-link.ts'
+import { startCapture } from '../nagle/capture.ts'
+import { missing } from '../nagle/run.ts'
+import { environment } from '../report/environment.ts'
+import { withCleanUp } from '../run/interrupt.ts'
+import { scriptPath } from '../script-path.ts'
+import type { CapturedDial, FastOpenReport, Segment, Side } from './report.ts'
+import type { ConnectTasks } from '../connect/worker.ts'
+import type { Link } from '../link/link.ts'
+import type { Capture } from '../nagle/capture.ts'
+import type { Packet } from '../nagle/packet.ts'
+import type { Worker } from '../run/worker.ts'
+
+const RIVALS = ['ours', 'fast-open']
+
+/** The first fetches the cookie, and what runs is compiled */
+const WARM_UPS = 5
+
+/** How far the times of tcpdump and of the dialler may be apart, in ms */
+const CLOCKS = 2
+
+/** What tcpdump may need until it has shown what it saw, in ms */
+const LATE = 1_000
+
+/**
+ * Captures one dial of each.
+ *
+ * @returns what this machine lacks where it cannot
+ */
+export async function runFastOpen (delay: number, command: string): Promise<FastOpenReport | string> {
+  const lacking = missing()
+
+  if (lacking.length > 0) {
+    return `This needs\n${lacking.map(line => `- ${line}`).join('\n')}`
+  }
+
+  // what leaves a TUN device is captured when it is sent, behind tc netem when it comes
+  const link = await openLink({ delay }, 'relay')
+
+  return withCleanUp(async () => link.close(), async () => {
+    const captures = { dialler: await startCapture(link, 'dialler'), listener: await startCapture(link, 'listener') }
+    const dials: CapturedDial[] = []
+
+    for (const rival of RIVALS) {
+      dials.push(await captureDial(link, captures, rival))
+    }
+
+    await Promise.all(Object.values(captures).map(async capture => capture.stop()))
+
+    return { benchmark: 'fast-open', ...environment(command), link: link.title, roundTrip: link.roundTrip, dials }
+  })
+}
+
+async function captureDial (link: Link, captures: Record<Side, Capture>, rival: string): Promise<CapturedDial> {
+  const start = async (end: Side): Promise<Worker<ConnectTasks>> => link.start<ConnectTasks>(end, {
+    script: scriptPath(import.meta.url, '../connect/worker'), args: ['stream', rival], name: `${rival} ${end}`
+  })
+  const [listener, dialler] = await Promise.all([start('listener'), start('dialler')])
+  const [listening] = await listener.ask('listen', link.listenHost)
+  const address = await link.dialAddress(addressOf(listening).port)
+  const multiaddr = atAddress(listening, address)
+
+  for (let i = 0; i < WARM_UPS; i++) {
+    await dialler.ask('dial', multiaddr)
+  }
+
+  captures.dialler.clear()
+  captures.listener.clear()
+
+  const { total } = await dialler.ask('dial', multiaddr)
+
+  // the FIN of the dialler, which comes after all that is drawn
+  await captures.listener.sees(({ flags, toPort }) => flags.includes('F') && toPort === address.port, LATE)
+
+  const dial = { rival, title: contenderNamed('stream', rival).title, firstByte: total, segments: paired(captures, address.port, total) }
+  await Promise.all([listener.end(), dialler.end()])
+
+  return dial
+}
+
+/** What both ends saw of each segment that came before the first byte was back */
+function paired ({ dialler, listener }: Record<Side, Capture>, port: number, until: number): Segment[] {
+  const [first] = dialler.packets.filter(({ toPort }) => toPort === port)
+  const of = (packets: Packet[]): Packet[] => packets.filter(({ fromPort, toPort }) => [fromPort, toPort].includes(port))
+
+  return of(dialler.packets).flatMap((packet): Segment[] => {
+    const other = of(listener.packets).find(other => keyOf(other) === keyOf(packet))
+
+    if (other == null) {
+      return []
+    }
+
+    const from = packet.toPort === port ? 'dialler' : 'listener'
+    const [sent, received] = from === 'dialler' ? [packet, other] : [other, packet]
+
+    return [{ from, sent: sent.time - first.time, received: received.time - first.time, flags: packet.flags, bytes: packet.length }]
+  }).filter(({ received }) => received <= until + CLOCKS)
+}
+
+function keyOf ({ fromPort, flags, from, to, ack, length }: Packet): string {
+  return [fromPort, flags, from, to, ack, length].join()
+}

@@ -1,0 +1,305 @@
+import net from 'node:net'
+import os from 'node:os'
+import { TimeoutError } from '@libp2p/interface'
+import { raceSignal } from 'race-signal'
+import { FIRST_WRITE_TIMEOUT } from '../constants.ts'
+import { endpointName, toEndpoint } from '../addresses.ts'
+import { TCPConnectError, abortError, withCause } from '../errors.ts'
+import { printable } from '../printable.ts'
+import type { OpenSocket } from './connect.ts'
+import type { DeferredConnect, FastOpen, FastOpenOutcome, TCPDialOptions, TCPMetrics } from '../options.ts'
+import type { CounterGroup, Logger, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
+import type { Socket } from 'node:net'
+
+/**
+ * The kernel had a cookie when the socket connected and has none at the first write. It
+ * sends the SYN alone, and answers the write in a way that libuv takes for an error.
+ */
+export class LostCookieError extends Error {
+  static name = 'LostCookieError'
+  name = 'LostCookieError'
+}
+
+const NOTHING = new Uint8Array()
+
+/** The peer has answered the SYN before, or the kernel would say ECONNREFUSED */
+const RESET_CODES = ['ECONNRESET', 'EPIPE']
+
+/**
+ * - `pending`: the peer has not answered the SYN, as far as is known
+ * - `connected`: it has
+ * - `failed`: it has not, and there is an error
+ */
+type State = 'pending' | 'connected' | 'failed'
+
+export interface LateConnectInit {
+  ma: Multiaddr
+  socket: Socket
+  signal: AbortSignal
+
+  /** The option of the dial: how long to wait for the peer's answer, in ms */
+  timeout?: number
+
+  /** When the dial began, by the clock of `performance.now()` */
+  start: number
+
+  log: Logger
+  metrics?: TCPMetrics
+  fastOpen: FastOpen
+}
+
+/**
+ * Whether the SYN of a dial may carry what is written first. It must not wait for
+ * that where the peer speaks first. And it carries nothing that is not part of a
+ * handshake: who repeats a SYN has the peer read its data again.
+ */
+export function maySynWait (dial: TCPDialOptions): boolean {
+  const { skipEncryption }: Partial<UpgraderWithoutEncryptionOptions> = dial
+
+  // to punch a hole the SYN must leave now
+  return dial.initiator !== false && dial.reusePort !== true && skipEncryption !== true
+}
+
+/**
+ * A SYN that waits where that is possible, and an ordinary connect elsewhere
+ *
+ * @param target - the IP address, where a name was looked up
+ */
+export function orOrdinary (fastOpen?: FastOpen, target?: string): OpenSocket {
+  return options => fastOpen?.openSocket({ ...options, ...target == null ? {} : { host: target } }) ?? net.connect(options)
+}
+
+/**
+ * What is still to come of a dial whose socket has said 'connect', if anything is.
+ */
+export function lateConnect (init: LateConnectInit): LateConnect | undefined {
+  const connect = init.fastOpen.look(init.socket)
+
+  if (connect?.isPending === true) {
+    return new LateConnect(init)
+  }
+
+  countOutcome(init.metrics, connect?.outcome)
+}
+
+/**
+ * The part of a dial that is still to come when the socket said 'connect' while
+ * its SYN waits for the first write. The upgrade goes on meanwhile, and what goes
+ * wrong shows as an error of a read or a write. The dial ends as if it had gone
+ * wrong before: with the same error, metrics and log lines.
+ */
+export class LateConnect {
+  readonly #init: LateConnectInit
+  readonly #timers: NodeJS.Timeout[]
+  #state: State = 'pending'
+  #error?: Error
+
+  /** For what happens on the connection: nothing of that counts until it stands */
+  readonly events?: CounterGroup
+
+  constructor (init: LateConnectInit) {
+    const { socket, signal, start, timeout } = init
+
+    this.#init = init
+    this.events = this.#gated(init.metrics?.events)
+    this.#timers = [setTimeout(this.#sendSynAtLast, FIRST_WRITE_TIMEOUT)]
+
+    if (timeout != null && timeout > 0) {
+      this.#timers.push(setTimeout(this.#onTimeout, start + timeout - performance.now()))
+    }
+
+    socket.on('error', this.#onError)
+    // before the upgrader hears of it, and destroys the socket
+    signal.addEventListener('abort', this.#update)
+  }
+
+  /**
+   * The upgrade is done: wait until the connection stands. It nearly always does,
+   * since an encrypter has heard of the peer.
+   *
+   * @throws {AbortError} if the signal of the dial fires
+   * @throws {TCPConnectError} if the network refuses
+   * @throws {TimeoutError} if the `timeout` option of the dial is set and passes
+   */
+  async connected (): Promise<void> {
+    const { signal, socket } = this.#init
+
+    this.#update()
+
+    if (this.#state === 'pending' && (socket.writable || socket.destroyed)) {
+      await raceSignal(this.#answered(), signal, { translateError: () => abortError(signal) })
+      this.#update()
+    }
+
+    if (this.#error != null) {
+      throw this.#error
+    }
+
+    this.#end()
+  }
+
+  /**
+   * The upgrade failed. Call this before the socket is destroyed.
+   *
+   * @returns the error of the dial, if it never was connected, and `undefined` if the
+   * upgrade is to blame
+   */
+  failed (err: Error): Error | undefined {
+    const { log, ma, metrics, signal } = this.#init
+
+    this.#update()
+    this.#end()
+
+    if (this.#error != null) {
+      return this.#error
+    }
+
+    if (this.#state === 'pending' && signal.aborted) {
+      log('connection aborted %a', ma)
+      metrics?.events.increment({ abort: true })
+
+      return err
+    }
+  }
+
+  /** Resolves when the peer has answered the SYN, or the socket is closed */
+  async #answered (): Promise<void> {
+    const { socket } = this.#init
+
+    if (socket.destroyed) {
+      // its error is still to come
+      return socket.closed ? undefined : new Promise(resolve => { socket.once('close', resolve) })
+    }
+
+    this.#sendSynAtLast()
+
+    return new Promise(resolve => {
+      // the kernel takes it when the connection stands
+      socket.write(NOTHING, err => {
+        if (err != null) {
+          this.#onError(err)
+        }
+
+        resolve()
+      })
+    })
+  }
+
+  #gated (events?: CounterGroup): CounterGroup | undefined {
+    return events == null
+      ? undefined
+      : {
+          increment: values => {
+            this.#update()
+
+            if (this.#state === 'connected') {
+              events.increment(values)
+            }
+          },
+          reset: () => { events.reset() }
+        }
+  }
+
+  readonly #update = (): void => {
+    const { fastOpen, log, ma, metrics, socket } = this.#init
+
+    if (this.#state !== 'pending') {
+      return
+    }
+
+    const connect = fastOpen.look(socket)
+
+    // when Node has closed the socket the kernel knows it no more
+    if (connect?.isPending === false || socket.bytesRead > 0) {
+      this.#state = 'connected'
+
+      try {
+        log('connection opened %a', ma)
+        metrics?.events.increment({ connect: true })
+        countOutcome(metrics, connect?.outcome)
+      } catch (err: any) {
+        // a logger or metrics of others: then the dial fails as where it connects at first
+        this.#state = 'failed'
+        this.#error = err
+      }
+    }
+  }
+
+  #end (): void {
+    const { signal, socket } = this.#init
+
+    this.#timers.forEach(timer => { clearTimeout(timer) })
+    socket.off('error', this.#onError)
+    signal.removeEventListener('abort', this.#update)
+  }
+
+  /** Somebody waits for the peer to speak first, and it waits for the SYN */
+  readonly #sendSynAtLast = (): void => {
+    const { fastOpen, socket } = this.#init
+
+    if (socket.bytesWritten === 0) {
+      fastOpen.sendSyn(socket)
+    }
+  }
+
+  readonly #onTimeout = (): void => {
+    const { log, ma, metrics, socket, start } = this.#init
+
+    this.#update()
+
+    if (this.#state === 'pending') {
+      this.#state = 'failed'
+      this.#error = new TimeoutError(printable(`connection error ${endpointName(toEndpoint(ma))}: Connection timeout after ${Math.round(performance.now() - start)}ms`))
+      log('connection timeout %a', ma)
+      // both, as @libp2p/tcp counts it
+      metrics?.events.increment({ timeout: true, error: true })
+      socket.destroy(this.#error)
+    }
+  }
+
+  readonly #onError = (err: NodeJS.ErrnoException): void => {
+    const { log, ma, metrics, socket } = this.#init
+
+    if (err.errno === -os.constants.errno.EINPROGRESS) {
+      // the peer may have answered the SYN by now
+      this.#state = 'failed'
+      this.#error = new LostCookieError(`The cookie for ${ma} is gone`)
+    }
+
+    if (this.#state !== 'pending') {
+      return
+    }
+
+    if (socket.bytesRead > 0 || RESET_CODES.includes(err.code ?? '')) {
+      this.#state = 'connected'
+      metrics?.events.increment({ connect: true })
+      return
+    }
+
+    this.#state = 'failed'
+    this.#error = new TCPConnectError(ma, endpointName(toEndpoint(ma)), asConnectError(err, ma))
+    log.error('dial to %a errored - %e', ma, err)
+    metrics?.events.increment({ error: true })
+  }
+}
+
+function countOutcome (metrics?: TCPMetrics, outcome?: FastOpenOutcome): void {
+  if (outcome != null) {
+    metrics?.fastOpen?.increment({ [outcome]: true })
+  }
+}
+
+/** As Node makes it of a connect that failed: this one failed at a read or a write */
+function asConnectError (err: NodeJS.ErrnoException, ma: Multiaddr): NodeJS.ErrnoException {
+  const endpoint = toEndpoint(ma)
+
+  if (err.code == null || err.syscall == null || 'path' in endpoint) {
+    return err
+  }
+
+  const { host: address, port } = endpoint
+  const message = `connect ${err.code} ${address}:${port}`
+
+  return withCause(Object.assign(new Error(message), { code: err.code, errno: err.errno, syscall: 'connect', address, port }), err)
+}

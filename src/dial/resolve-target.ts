@@ -1,0 +1,42 @@
+import dns from 'node:dns'
+import net from 'node:net'
+import { raceSignal } from 'race-signal'
+import type { Endpoint } from '../addresses.ts'
+import type { SocketOptions, TCPDialSocketOptions } from '../options.ts'
+
+/**
+ * The IP address that a dial goes to: the family and the scope have to be known before the
+ * socket is bound. Undefined where Node chooses between addresses of both families, of
+ * unix sockets, and where the look-up fails, which the dial reports.
+ */
+export async function resolveTarget (endpoint: Endpoint, options: SocketOptions<TCPDialSocketOptions>, signal: AbortSignal): Promise<string | undefined> {
+  if ('path' in endpoint) {
+    return
+  }
+
+  const { host, family } = endpoint
+
+  if (net.isIP(host) !== 0) {
+    return host
+  }
+
+  const lookup = options.lookup ?? dns.lookup
+  const { promise, resolve, reject } = Promise.withResolvers<string[]>()
+
+  try {
+    lookup(host, { family: family !== 0 ? family : options.family ?? 0, hints: options.hints, all: true }, (err, found: unknown) => {
+      if (err != null) {
+        reject(err)
+      } else {
+        // a look-up of the caller's may not know `all`
+        resolve(typeof found === 'string' ? [found] : (found as Array<{ address: string }>).map(({ address }) => address))
+      }
+    })
+
+    const addresses = await raceSignal(promise, signal)
+
+    return addresses.every(address => net.isIP(address) === net.isIP(addresses[0])) ? addresses[0] : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * @packageDocumentation
+ *
+ * TCP Fast Open (RFC 7413) on Linux: from the second dial to a host on, the first
+ * write travels in the SYN, which saves a round trip.
+ *
+ * @example
+ *
+ * ```TypeScript
+ * import { createLibp2p } from 'libp2p'
+ * import { tcp } from 'libp2p-fast-tcp'
+ * import { fastOpen } from 'libp2p-fast-tcp/fast-open'
+ *
+ * const node = await createLibp2p({
+ *   transports: [
+ *     tcp({ fastOpen: fastOpen() })
+ *   ]
+ * })
+ * ```
+ */
+
+import { InvalidParametersError } from '@libp2p/interface'
+import { FastOpenDialler } from './dial.ts'
+import { checkKernel, loadLibc } from './load-libc.ts'
+import { listenWithFastOpen } from './listen.ts'
+import type { FastOpen } from '../options.ts'
+
+export { FastOpenUnavailableError } from './errors.ts'
+export type { MissingForFastOpen } from './errors.ts'
+export type { DeferredConnect, FastOpen, FastOpenOutcome, FastOpenSocketOptions } from '../options.ts'
+
+/** How many connections may wait by default for the end of their handshake with their data taken already */
+const QUEUE = 256
+
+export interface FastOpenInit {
+  /**
+   * How many connections of a listener at most may wait for the end of their TCP
+   * handshake with their data taken already, from 1 on. Beyond it peers connect in
+   * the ordinary way, which takes them a round trip more.
+   *
+   * @default 256
+   */
+  queue?: number
+}
+
+/**
+ * For the option `fastOpen` of `tcp()`.
+ *
+ * @throws {FastOpenUnavailableError} where Fast Open is not to be had: elsewhere than
+ * on Linux, without koffi or `node:ffi`, or if the kernel refuses
+ * @throws {InvalidParametersError} if `queue` is no whole number from 1 on
+ */
+export function fastOpen (init: FastOpenInit = {}): FastOpen {
+  const queue = init.queue ?? QUEUE
+
+  if (!Number.isInteger(queue) || queue < 1) {
+    throw new InvalidParametersError(`queue must be a whole number from 1 on, not ${queue}`)
+  }
+
+  const libc = loadLibc()
+  checkKernel(libc)
+
+  const dialler = new FastOpenDialler(libc)
+
+  return {
+    openSocket: options => dialler.open(options),
+    bindServer: (server, options) => { listenWithFastOpen(libc, queue, server, options) },
+    look: socket => dialler.look(socket),
+    sendSyn: socket => { dialler.sendSyn(socket) }
+  }
+}

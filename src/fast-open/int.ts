@@ -1,0 +1,11 @@
+/*
+ * C's `int` in memory, in the byte order of this machine
+ */
+
+export function fromInt (value: number): Uint8Array {
+  return new Uint8Array(Int32Array.of(value).buffer)
+}
+
+export function toInt (bytes: Uint8Array): number {
+  return new Int32Array(bytes.buffer, bytes.byteOffset, 1)[0]
+}

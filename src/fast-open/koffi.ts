@@ -1,0 +1,40 @@
+import { createRequire } from 'node:module'
+import { fromInt, toInt } from './int.ts'
+import { MSG_DONTWAIT, MSG_NOSIGNAL } from './libc.ts'
+import type { Libc } from './libc.ts'
+
+/**
+ * libc by way of the package koffi.
+ *
+ * @see https://koffi.dev
+ * @throws {Error} if koffi is not installed, or has no binary for this machine
+ */
+export function libcByKoffi (): Libc {
+  // not by `import`, which would wait, and which bundlers would follow
+  const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi')
+  const libc = koffi.load(null)
+  const socket = libc.func('socket', 'int', ['int', 'int', 'int'])
+  const bind = libc.func('bind', 'int', ['int', 'void *', 'uint32_t'])
+  const listen = libc.func('listen', 'int', ['int', 'int'])
+  const setsockopt = libc.func('setsockopt', 'int', ['int', 'int', 'int', 'void *', 'uint32_t'])
+  const getsockopt = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
+  const send = libc.func('send', 'int', ['int', 'void *', 'size_t', 'int'])
+  const close = libc.func('close', 'int', ['int'])
+
+  const orError = (result: number): number => result < 0 ? -koffi.errno() : result
+
+  return {
+    socket: (family, type, protocol) => orError(socket(family, type, protocol)),
+    bind: (fd, address) => orError(bind(fd, address, address.byteLength)),
+    listen: (fd, backlog) => orError(listen(fd, backlog)),
+    setOption: (fd, level, name, value) => orError(setsockopt(fd, level, name, fromInt(value), 4)),
+    getOption (fd, level, name, into) {
+      const length = fromInt(into.byteLength)
+      const result = orError(getsockopt(fd, level, name, into, length))
+
+      return result < 0 ? result : toInt(length)
+    },
+    send: (fd, bytes) => orError(send(fd, bytes, bytes.byteLength, MSG_DONTWAIT | MSG_NOSIGNAL)),
+    close: fd => orError(close(fd))
+  }
+}

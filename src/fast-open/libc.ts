@@ -1,0 +1,50 @@
+/**
+ * The calls of libc that Node has no API for. A call that fails gives a negative
+ * error number, as the kernel itself does.
+ */
+export interface Libc {
+  socket(family: number, type: number, protocol: number): number
+  bind(fd: number, address: Uint8Array): number
+  listen(fd: number, backlog: number): number
+
+  /** Sets an option that is an `int` */
+  setOption(fd: number, level: number, name: number, value: number): number
+
+  /**
+   * Reads an option into a buffer.
+   *
+   * @returns how many bytes the kernel filled
+   */
+  getOption(fd: number, level: number, name: number, into: Uint8Array): number
+
+  /** Sends without waiting, and without a signal where the peer is gone */
+  send(fd: number, bytes: Uint8Array): number
+  close(fd: number): number
+}
+
+/*
+ * Numbers of Linux on x86, ARM, RISC-V, LoongArch, POWER and s390. Those of MIPS,
+ * SPARC and PA-RISC differ.
+ */
+export const ARCHITECTURES = ['x64', 'ia32', 'arm64', 'arm', 'riscv64', 'loong64', 'ppc64', 's390x']
+
+export const AF_INET = 2
+export const AF_INET6 = 10
+export const SOCK_STREAM = 1
+export const SOCK_NONBLOCK = 0o4000
+export const SOCK_CLOEXEC = 0o2000000
+
+export const SOL_SOCKET = 1
+export const SO_REUSEADDR = 2
+export const SO_REUSEPORT = 15
+
+export const IPPROTO_IPV6 = 41
+export const IPV6_V6ONLY = 26
+
+export const IPPROTO_TCP = 6
+export const TCP_INFO = 11
+export const TCP_FASTOPEN = 23
+export const TCP_FASTOPEN_CONNECT = 30
+
+export const MSG_DONTWAIT = 0x40
+export const MSG_NOSIGNAL = 0x4000

@@ -1,0 +1,79 @@
+import net from 'node:net'
+import { IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, SO_REUSEADDR, SO_REUSEPORT, TCP_FASTOPEN } from './libc.ts'
+import { socketAddress } from './socket-address.ts'
+import { systemError } from './system-error.ts'
+import type { Libc } from './libc.ts'
+import type { ListenOptions, Server } from 'node:net'
+
+/** Node's own */
+const BACKLOG = 511
+
+/**
+ * In place of `server.listen(options)`: the server takes data in a SYN, from peers
+ * that show a cookie.
+ *
+ * @param queue - how many connections at most may wait for the end of their
+ * handshake with their data taken already
+ */
+export function listenWithFastOpen (libc: Libc, queue: number, server: Server, options: ListenOptions): void {
+  const { host, port = 0, path } = options
+
+  // a server that listens already throws
+  if (server.listening || path != null || host == null || net.isIP(host.split('%')[0]) === 0) {
+    server.listen(options)
+    return
+  }
+
+  const { fd, failed } = openDescriptor(libc, queue, { ...options, host, port })
+
+  if (failed != null) {
+    // as Node tells it: not before `listen` has returned
+    process.nextTick(() => { server.emit('error', systemError('listen', failed, host, port)) })
+    return
+  }
+
+  try {
+    // in a worker of a cluster the number means nothing to the primary
+    server.listen({ fd, exclusive: true })
+  } finally {
+    if (server.listening) {
+      // Node has set its own
+      libc.listen(fd, options.backlog ?? BACKLOG)
+    } else {
+      libc.close(fd)
+    }
+  }
+}
+
+type Opened = { fd: number, failed?: undefined } | { fd?: undefined, failed: number }
+
+/** Opens a socket that listens, or nothing */
+function openDescriptor (libc: Libc, queue: number, { host, port, backlog, ipv6Only, reusePort }: ListenOptions & { host: string, port: number }): Opened {
+  const { family, bytes } = socketAddress(host, port)
+  const fd = libc.socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
+
+  if (fd < 0) {
+    return { failed: fd }
+  }
+
+  const steps = [
+    () => libc.setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1),
+    () => reusePort === true ? libc.setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1) : 0,
+    () => host.includes(':') ? libc.setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, ipv6Only === true ? 1 : 0) : 0,
+    () => libc.setOption(fd, IPPROTO_TCP, TCP_FASTOPEN, queue),
+    () => libc.bind(fd, bytes),
+    // here, so that it cannot fail when Node does it again
+    () => libc.listen(fd, backlog ?? BACKLOG)
+  ]
+
+  for (const step of steps) {
+    const result = step()
+
+    if (result < 0) {
+      libc.close(fd)
+      return { failed: result }
+    }
+  }
+
+  return { fd }
+}

@@ -1,0 +1,313 @@
+import { noise } from '@libp2p/noise'
+import { tls } from '@libp2p/tls'
+import { yamux } from '@libp2p/yamux'
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { fastOpen } from '../../src/fast-open/index.ts'
+import { optimistic, tcp } from '../../src/index.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { counters } from '../fixtures/counters.ts'
+import { rawPeer, readAll } from '../fixtures/peers.ts'
+import { rawTransport } from '../fixtures/raw.ts'
+import { openSockets, until, within } from '../fixtures/waiting.ts'
+import { fullBacklog } from '../fixtures/workers.ts'
+import { dialler } from '../negotiation/fixtures/dialler.ts'
+import { NA, NOISE } from '../negotiation/fixtures/proposals.ts'
+import { remote, reply } from '../negotiation/fixtures/remote.ts'
+import { EAGER, ECHO, bareNode, echo, firstByte } from '../negotiation/fixtures/stacks.ts'
+import { canListen, skipped } from './fixtures/availability.ts'
+import { expectNoLeak } from './fixtures/descriptors.ts'
+import type { FastOpen, TCPOptions } from '../../src/index.ts'
+import type { Defer } from '../fixtures/cleanup.ts'
+import type { Dialler } from '../negotiation/fixtures/dialler.ts'
+import type { Connection, Libp2p, MultiaddrConnection, Upgrader } from '@libp2p/interface'
+
+const encrypters = { noise, tls } as const
+
+describe(`dials with Fast Open${skipped(canListen)}`, () => {
+  const defer = cleanUpAfterEach()
+
+  before(function () {
+    if (!canListen) {
+      this.skip()
+    }
+  })
+
+  async function listener (defer: Defer, { host = '/ip4/127.0.0.1', security = 'noise' as keyof typeof encrypters, options = { fastOpen: fastOpen() } as TCPOptions } = {}): Promise<Libp2p> {
+    const node = await bareNode(defer, {
+      addresses: { listen: [`${host}/tcp/0`] },
+      transports: [tcp(options)],
+      connectionEncrypters: [encrypters[security]()],
+      streamMuxers: [yamux()]
+    })
+
+    await node.handle(ECHO, echo)
+
+    return node
+  }
+
+  async function fastDialler (defer: Defer, security: keyof typeof encrypters = 'noise', init: TCPOptions = {}): Promise<Dialler & { outcomes(): Record<string, number> }> {
+    const counts = counters()
+    const made = await dialler(defer, {
+      tcp: { fastOpen: fastOpen(), ...init },
+      connectionEncrypters: [optimistic(encrypters[security]()) as any],
+      streamMuxers: [optimistic(yamux())],
+      counts
+    })
+
+    return { ...made, outcomes: () => counts.labels('libp2p_tcp_fast_open_dials_total') }
+  }
+
+  async function echoOnce (connection: Connection): Promise<void> {
+    expect(await firstByte(await connection.newStream(ECHO, EAGER))).to.equal(42)
+    await connection.close()
+  }
+
+  for (const host of ['/ip4/127.0.0.1', '/ip6/::1', '/dns4/localhost']) {
+    for (const security of ['noise', 'tls'] as const) {
+      it(`send the first bytes in the SYN, which the listener acknowledges: ${host}, ${security}`, async () => {
+        const node = await listener(defer, { host: host.replace('/dns4/localhost', '/ip4/127.0.0.1'), security })
+        const { dial, outcomes } = await fastDialler(defer, security)
+        const addr = `${host}/tcp/${node.getMultiaddrs()[0].toString().split('/')[4]}`
+
+        // the first may have to fetch the cookie
+        await echoOnce(await dial(addr))
+        const { acknowledged = 0 } = outcomes()
+
+        for (let i = 0; i < 3; i++) {
+          await echoOnce(await dial(addr))
+        }
+
+        expect(outcomes().acknowledged).to.equal(acknowledged + 3)
+      })
+    }
+  }
+
+  it('count a connection when it stands, once each', async () => {
+    const node = await listener(defer)
+    const counts = counters()
+    const { dial } = await fastDialler(defer)
+    const { dial: counting } = await dialler(defer, { tcp: { fastOpen: fastOpen() }, counts })
+    const addr = node.getMultiaddrs()[0].toString()
+
+    await echoOnce(await dial(addr))
+
+    for (let i = 0; i < 3; i++) {
+      const connection = await counting(addr)
+      await connection.close()
+    }
+
+    expect(counts.value('libp2p_tcp_dialer_events_total', 'connect')).to.equal(3)
+    expect(counts.value('libp2p_tcp_dialer_events_total', 'error')).to.equal(0)
+  })
+
+  it('work to a listener that takes no data in a SYN', async () => {
+    const fast = await listener(defer)
+    const plain = await listener(defer, { options: {} })
+    const { dial, outcomes } = await fastDialler(defer)
+
+    // the cookie is the host's
+    await echoOnce(await dial(fast.getMultiaddrs()[0].toString()))
+    await echoOnce(await dial(plain.getMultiaddrs()[0].toString()))
+
+    expect(outcomes().not_acknowledged).to.equal(1)
+  })
+
+  describe('that fail', () => {
+    /** The same dial with and without Fast Open: what it rejects with, counts and logs as progress */
+    async function compare (addr: string, options: object = {}): Promise<[Failure, Failure]> {
+      // a cookie for the host, without which a dial is an ordinary one
+      const cookie = await listener(defer)
+      const { dial } = await fastDialler(defer)
+      await echoOnce(await dial(cookie.getMultiaddrs()[0].toString()))
+
+      return [await failure(undefined, addr, options), await failure(fastOpen(), addr, options)]
+    }
+
+    interface Failure { error: any, counted: Record<string, number>, errors: Record<string, number>, progress: string[] }
+
+    async function failure (fastOpen: FastOpen | undefined, addr: string, options: object): Promise<Failure> {
+      const counts = counters()
+      const { dial, progress } = await dialler(defer, { tcp: { fastOpen }, counts })
+      const signal = AbortSignal.timeout(300)
+      const error = await dial(addr, { signal, ...options }).then(() => { throw new Error('dialled') }, err => err)
+
+      return {
+        error, progress,
+        counted: counts.labels('libp2p_tcp_dialer_events_total'),
+        errors: counts.labels('libp2p_tcp_dialer_errors_total')
+      }
+    }
+
+    it('because the port is closed: the same TCPConnectError', async () => {
+      const { addr, server } = await rawPeer(defer)
+      server.close()
+      const [ordinary, fast] = await compare(addr)
+
+      expect(ordinary.error).to.have.property('code', 'ECONNREFUSED')
+      expect(fast.error.constructor).to.equal(ordinary.error.constructor)
+      expect(fast.error.message).to.equal(ordinary.error.message)
+      expect({ ...fast.error, cause: { ...fast.error.cause, cause: undefined } }).to.deep.equal({ ...ordinary.error, cause: { ...ordinary.error.cause, cause: undefined } })
+      expect({ ...fast, error: undefined }).to.deep.equal({ ...ordinary, error: undefined })
+    })
+
+    it('because the signal fires while the peer is silent: the same AbortError', async () => {
+      const port = await fullBacklog(defer)
+      const [ordinary, fast] = await compare(`/ip4/127.0.0.1/tcp/${port}`)
+
+      expect(ordinary.error).to.have.property('name', 'AbortError')
+      expect(fast.error).to.have.property('name', 'AbortError')
+      expect({ ...fast, error: undefined }).to.deep.equal({ ...ordinary, error: undefined })
+    }).timeout(20_000)
+
+    it('because the timeout option passes: the same TimeoutError', async () => {
+      const port = await fullBacklog(defer)
+      const [ordinary, fast] = await compare(`/ip4/127.0.0.1/tcp/${port}`, { timeout: 100, signal: AbortSignal.timeout(5_000) })
+
+      expect(ordinary.error).to.have.property('name', 'TimeoutError')
+      expect(fast.error).to.have.property('name', 'TimeoutError')
+      expect(fast.error.message.replaceAll(/\d+ms/g, '')).to.equal(ordinary.error.message.replaceAll(/\d+ms/g, ''))
+      expect({ ...fast, error: undefined }).to.deep.equal({ ...ordinary, error: undefined })
+    }).timeout(20_000)
+
+    it('because there is no route: the same TCPConnectError', async () => {
+      const [ordinary, fast] = await compare('/ip4/203.0.113.1/tcp/1')
+
+      expect(fast.error.message).to.equal(ordinary.error.message)
+      expect({ ...fast, error: undefined }).to.deep.equal({ ...ordinary, error: undefined })
+    })
+
+    it('leave no descriptor, handle or timer', async () => {
+      const { addr, server } = await rawPeer(defer)
+      server.close()
+      const { dial } = await fastDialler(defer)
+
+      await expectNoLeak(async () => {
+        for (let i = 0; i < 50; i++) {
+          await dial(addr).catch(() => {})
+        }
+      })
+
+      await until(() => openSockets() === 0, 'no handle is left')
+    })
+  })
+
+  it('are dialled again, and negotiated with in full, where the peer refuses', async () => {
+    const cookie = await listener(defer)
+    const { dial, outcomes, progress, counted } = await fastDialler(defer)
+    await echoOnce(await dial(cookie.getMultiaddrs()[0].toString()))
+
+    const { addr, visits } = await remote(defer, [reply(NA), visit => { visit.socket.write(NOISE) }])
+    const controller = new AbortController()
+    const dialled = dial(addr, { signal: controller.signal }).catch(err => err)
+
+    await until(() => visits.length === 2 && visits[1].received.byteLength > NOISE.byteLength, 'the second handshake begins')
+    controller.abort()
+    await dialled
+
+    expect(progress).to.include('tcp:redial')
+    expect(counted().redialled).to.equal(1)
+    expect(outcomes()).to.not.have.property('retransmitted')
+  })
+
+  function upgraderThat (upgrade: (maConn: MultiaddrConnection) => unknown): Upgrader {
+    return {
+      async upgradeOutbound (maConn: MultiaddrConnection): Promise<Connection> {
+        await upgrade(maConn)
+
+        return maConn as unknown as Connection
+      }
+    } as unknown as Upgrader
+  }
+
+  async function withCookie (): Promise<ReturnType<typeof rawTransport> & Awaited<ReturnType<ReturnType<typeof rawTransport>['listen']>>> {
+    const transport = rawTransport(defer, { fastOpen: fastOpen() })
+    const listening = await transport.listen()
+    const first = await transport.dial(listening.addr)
+    const accepted = await listening.next()
+
+    await Promise.all([first.close(), accepted.close()])
+
+    return { ...transport, ...listening }
+  }
+
+  it('reach a peer that speaks first, though nothing is written', async () => {
+    const { dial, addr, next } = await withCookie()
+    const heard = Promise.withResolvers<unknown>()
+    const dialled = dial(addr, {
+      upgrader: upgraderThat(async maConn => { heard.resolve(await pEvent(maConn, 'message')) })
+    })
+    const accepted = await within(2_000, 'the SYN', next())
+
+    accepted.send(Uint8Array.of(1))
+    await within(2_000, 'the first word', heard.promise)
+    await dialled
+  })
+
+  it('resolve when the connection stands, though nothing was written', async () => {
+    const { dial, addr, next } = await withCookie()
+    const maConn = await within(2_000, 'the dial', dial(addr))
+    const accepted = await next()
+    const received = pEvent(accepted, 'message', { timeout: 2_000 })
+
+    maConn.send(Uint8Array.of(1, 2, 3))
+    expect((await received as any).data.byteLength).to.equal(3)
+  })
+
+  it('lose nothing that was sent before the connection is closed', async () => {
+    const { dial, addr, next } = await withCookie()
+
+    for (const bytes of [1, 1_000, 100_000, 3_000_000]) {
+      const maConn = await dial(addr)
+      const accepted = await next()
+      const received = bytesOf(accepted)
+
+      maConn.send(new Uint8Array(bytes))
+      await maConn.close()
+      expect(await within(5_000, 'the end', received)).to.equal(bytes)
+    }
+  })
+
+  it('carry nothing but the proposal and the first message of the handshake in the SYN', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const { dial } = await fastDialler(defer)
+    const cookie = await listener(defer)
+    await echoOnce(await dial(cookie.getMultiaddrs()[0].toString()))
+
+    const controller = new AbortController()
+    const dialled = dial(addr, { signal: controller.signal }).catch(() => {})
+    const socket = await next()
+    const [received] = await pEvent<string, [Buffer]>(socket, 'data', { multiArgs: true })
+
+    controller.abort()
+    await dialled
+    await readAll(socket)
+
+    // a length, and an ephemeral public key
+    expect(received.byteLength).to.equal(NOISE.byteLength + 2 + 32)
+    expect(socket.bytesRead).to.equal(received.byteLength)
+    expect(received.subarray(0, NOISE.byteLength)).to.equalBytes(NOISE)
+  })
+
+  it('are ordinary ones where the other side begins, or nothing is encrypted', async () => {
+    const node = await listener(defer)
+    const counts = counters()
+    const { dial } = await dialler(defer, { tcp: { fastOpen: fastOpen() }, counts })
+
+    for (const options of [{ initiator: false }, { skipEncryption: true, muxerFactory: undefined }]) {
+      await dial(node.getMultiaddrs()[0].toString(), { ...options, signal: AbortSignal.timeout(200) } as any).catch(() => {})
+    }
+
+    expect(counts.labels('libp2p_tcp_fast_open_dials_total')).to.deep.equal({})
+  })
+})
+
+async function bytesOf (maConn: MultiaddrConnection): Promise<number> {
+  let sum = 0
+
+  for await (const { byteLength } of maConn) {
+    sum += byteLength
+  }
+
+  return sum
+}

@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process'
+import { expect } from 'aegir/chai'
+import { fastOpen } from '../../src/fast-open/index.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { counters } from '../fixtures/counters.ts'
+import { rawTransport } from '../fixtures/raw.ts'
+import { within } from '../fixtures/waiting.ts'
+import { dialler } from '../negotiation/fixtures/dialler.ts'
+import { echoNode } from '../negotiation/fixtures/stacks.ts'
+import { canListen } from './fixtures/availability.ts'
+
+/** Of these tests alone: they change its firewall, and what it knows of hosts */
+const isOwnNamespace = process.env.OWN_NAMESPACE === 'true' && canListen
+
+/** More than a SYN without data has, IP header included */
+const SYN_BYTES = 80
+
+describe(`a SYN with data${isOwnNamespace ? '' : ' (SKIPPED: this is no network namespace of its own)'}`, () => {
+  const defer = cleanUpAfterEach()
+
+  before(function () {
+    if (!isOwnNamespace) {
+      this.skip()
+    }
+  })
+
+  function run (command: string): void {
+    const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' })
+
+    if (status !== 0) {
+      throw new Error(`${command}: ${stderr}`)
+    }
+  }
+
+  /** As some firewalls do */
+  function dropSynsWithData (): void {
+    run(`nft 'add table ip middlebox; add chain ip middlebox input { type filter hook input priority 0; }; add rule ip middlebox input tcp flags & (syn | ack) == syn ip length > ${SYN_BYTES} counter drop'`)
+    defer(() => { run('nft delete table ip middlebox') })
+  }
+
+  it('that a middlebox drops costs a second once: the host is then dialled without for an hour', async function () {
+    if (spawnSync('nft', ['--version']).status !== 0) {
+      this.skip()
+    }
+
+    const node = await echoNode(defer)
+    const cookies = await rawTransport(defer, { fastOpen: fastOpen() }).listen()
+    const counts = counters()
+    const { dial } = await dialler(defer, { tcp: { fastOpen: fastOpen() }, counts })
+    const addr = node.getMultiaddrs()[0].toString()
+
+    const cookie = await rawTransport(defer, { fastOpen: fastOpen() }).dial(cookies.addr)
+    await cookie.close()
+    dropSynsWithData()
+
+    const first = await within(5_000, 'the first dial', dial(addr))
+    await first.close()
+    expect(counts.labels('libp2p_tcp_fast_open_dials_total')).to.deep.equal({ retransmitted: 1 })
+
+    const start = performance.now()
+    const second = await dial(addr)
+    const ms = performance.now() - start
+    await second.close()
+
+    // the kernel sends a SYN again after a second
+    expect(ms).to.be.below(900)
+    expect(counts.labels('libp2p_tcp_fast_open_dials_total')).to.deep.equal({ retransmitted: 1 })
+    expect(counts.value('libp2p_tcp_dialer_events_total', 'connect')).to.equal(2)
+    expect(counts.value('libp2p_tcp_dialer_events_total', 'error')).to.equal(0)
+  }).timeout(20_000)
+
+  it('that the kernel cannot send after all, since it has just lost the cookie, is dialled again', async () => {
+    const node = await echoNode(defer)
+    const { dial: dialRaw, listen } = rawTransport(defer, { fastOpen: fastOpen() })
+    const { addr } = await listen()
+    const cookie = await dialRaw(addr)
+    await cookie.close()
+
+    const counts = counters()
+    const { dial } = await dialler(defer, { tcp: { fastOpen: fastOpen() }, counts })
+    const connection = await within(2_000, 'the dial', dial(node.getMultiaddrs()[0].toString(), {
+      onProgress ({ type }) {
+        if (type === 'upgrader:encrypt-outbound-connection') {
+          run('ip tcp_metrics flush')
+        }
+      }
+    }))
+
+    expect(connection.status).to.equal('open')
+    expect(counts.value('libp2p_tcp_dialer_errors_total', 'outbound_upgrade')).to.equal(0)
+  })
+})

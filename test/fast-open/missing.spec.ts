@@ -1,0 +1,64 @@
+import { expect } from 'aegir/chai'
+import { FastOpenUnavailableError, fastOpen } from '../../src/fast-open/index.ts'
+import { checkKernel, loadLibc } from '../../src/fast-open/load-libc.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { canDial, skipped } from './fixtures/availability.ts'
+import { failingLibc } from './fixtures/failing-libc.ts'
+
+describe('fastOpen() where something is missing', () => {
+  const defer = cleanUpAfterEach()
+
+  function pretend (name: 'platform' | 'arch', value: string): void {
+    const descriptor = Object.getOwnPropertyDescriptor(process, name) ?? {}
+    Object.defineProperty(process, name, { ...descriptor, value })
+    defer(() => { Object.defineProperty(process, name, descriptor) })
+  }
+
+  function errorOf (act: () => unknown): FastOpenUnavailableError {
+    try {
+      act()
+    } catch (err: any) {
+      expect(err).to.be.an.instanceOf(FastOpenUnavailableError)
+      return err
+    }
+
+    throw new Error('It threw nothing')
+  }
+
+  for (const [name, value] of [['platform', 'darwin'], ['platform', 'win32'], ['arch', 'mips']] as const) {
+    it(`says so: ${name} ${value}`, () => {
+      pretend(name, value)
+      const error = errorOf(() => fastOpen())
+
+      expect(error).to.have.property('missing', 'linux')
+      expect(error.message).to.include(value)
+    })
+  }
+
+  it('says so: neither koffi nor node:ffi', () => {
+    const error = errorOf(() => loadLibc([() => { throw new Error('no koffi') }, () => { throw new Error('no ffi') }]))
+
+    expect(error).to.have.property('missing', 'library')
+    expect(error.message).to.include('npm install koffi')
+    expect(error.cause).to.be.an.instanceOf(AggregateError)
+  })
+
+  for (const nth of [1, 2]) {
+    it(`says so: the kernel refuses the ${nth === 1 ? 'option of diallers' : 'option of listeners'}${skipped(canDial)}`, function () {
+      if (!canDial) {
+        this.skip()
+      }
+
+      const error = errorOf(() => { checkKernel(failingLibc('setOption', nth, 95)) })
+
+      expect(error).to.have.property('missing', 'kernel')
+      expect(error.message).to.include('net.ipv4.tcp_fastopen').and.match(/E(OP)?NOTSUPP?/)
+    })
+  }
+
+  for (const queue of [0, -1, 1.5, NaN, Infinity, '3']) {
+    it(`says so: a queue of ${queue}`, () => {
+      expect(() => fastOpen({ queue: queue as number })).to.throw().with.property('name', 'InvalidParametersError')
+    })
+  }
+})

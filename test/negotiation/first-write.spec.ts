@@ -1,0 +1,95 @@
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { rawPeer, readAll } from '../fixtures/peers.ts'
+import { rawTransport } from '../fixtures/raw.ts'
+import { straceWorks, trace } from '../fixtures/strace.ts'
+import { within } from '../fixtures/waiting.ts'
+import { NOISE, TLS } from './fixtures/proposals.ts'
+import type { Connection, MultiaddrConnection, Upgrader } from '@libp2p/interface'
+
+/** Noise's first message behind its length */
+const HANDSHAKE = 2 + 32
+
+describe('the first write of a dial', () => {
+  const defer = cleanUpAfterEach()
+
+  for (const [encrypter, proposal, atLeast] of [['noise', NOISE, HANDSHAKE], ['tls', TLS, 200]] as const) {
+    it(`holds the proposal of ${encrypter} and the first message of its handshake${straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'}`, async function () {
+      if (!straceWorks) {
+        this.skip()
+      }
+
+      const { addr, port, next } = await rawPeer(defer)
+      const child = await trace(defer, ['write', 'writev', 'sendto', 'sendmsg'], 'dial-once.ts', [addr, encrypter])
+      const socket = await next()
+      const [received] = await pEvent<string, [Buffer]>(socket, 'data', { multiArgs: true })
+
+      // a refusal by RST: the second dial negotiates in full
+      socket.resetAndDestroy()
+      next().then(socket => { socket.resetAndDestroy() }, () => {})
+
+      const calls = await child.calls()
+      const sizes = calls.filter(call => call.includes(`->127.0.0.1:${port}]`)).map(call => Number(/[=] (\d+)$/.exec(call)?.[1]))
+
+      expect(received.subarray(0, proposal.byteLength)).to.equalBytes(proposal)
+      expect(sizes[0]).to.equal(received.byteLength).and.to.be.at.least(proposal.byteLength + atLeast)
+    })
+  }
+
+  function upgraderThat (upgrade: (maConn: MultiaddrConnection) => unknown): Upgrader {
+    return {
+      async upgradeOutbound (maConn: MultiaddrConnection): Promise<Connection> {
+        await upgrade(maConn)
+
+        return maConn as unknown as Connection
+      }
+    } as unknown as Upgrader
+  }
+
+  it('holds the proposal alone, in the same turn, where no handshake follows', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const { dial } = rawTransport(defer)
+
+    await dial(addr, { upgrader: upgraderThat(maConn => { maConn.send(NOISE) }) })
+
+    const socket = await next()
+    const [received] = await pEvent<string, [Buffer]>(socket, 'data', { multiArgs: true, timeout: 5_000 })
+
+    expect(received).to.equalBytes(NOISE)
+  })
+
+  it('is not lost where the connection is closed right behind it', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const { dial } = rawTransport(defer)
+
+    await dial(addr, {
+      upgrader: upgraderThat(maConn => {
+        maConn.send(NOISE)
+        void maConn.close()
+      })
+    })
+
+    const socket = await next()
+    const { bytes } = await within(5_000, 'the end', readAll(socket))
+
+    expect(bytes).to.equal(NOISE.byteLength)
+  })
+
+  it('is dropped where the connection is aborted right behind it', async () => {
+    const { addr, next } = await rawPeer(defer)
+    const { dial } = rawTransport(defer)
+
+    await dial(addr, {
+      upgrader: upgraderThat(maConn => {
+        maConn.send(NOISE)
+        maConn.abort(new Error('Urk!'))
+      })
+    }).catch(() => {})
+
+    const socket = await next()
+    await within(5_000, 'the end', pEvent(socket.resume(), 'close', { rejectionEvents: [] }))
+
+    expect(socket.bytesRead).to.equal(0)
+  })
+})
