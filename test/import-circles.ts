@@ -1,12 +1,16 @@
 /* eslint-disable no-console */
 /*
  * Fails where modules import each other in a circle, types included: neither of
- * two such modules can be read, tested or moved without the other.
+ * two such modules can be read, tested or moved without the other. Fails also where
+ * a folder of src imports from one that builds on it.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 
 const ROOT = path.resolve(import.meta.dirname, '..')
+
+/** Folders of src, each of which imports only from those before it */
+const LAYERS = ['bytes', 'event-loop', 'connection', 'encryption', 'negotiation', 'listener', 'dial']
 const IMPORT = /(?:\bfrom|\bimport|\bimport\() ?'(\.[^']+)'/g
 
 const files = ['src', 'benchmarks', 'test'].flatMap(folder => readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -34,4 +38,17 @@ for (const circle of circles) {
   console.error('import circle: %s', circle.map(file => path.relative(ROOT, file)).join(' -> '))
 }
 
-process.exitCode = circles.length === 0 ? 0 : 1
+const backward = [...imports].flatMap(([file, names]) => names
+  .filter(name => layerOf(file) >= 0 && layerOf(name) > layerOf(file))
+  .map(name => `${path.relative(ROOT, file)} -> ${path.relative(ROOT, name)}`))
+
+for (const arrow of backward) {
+  console.error('import from a layer above: %s', arrow)
+}
+
+process.exitCode = circles.length + backward.length === 0 ? 0 : 1
+
+/** -1 for what is in none of them */
+function layerOf (file: string): number {
+  return LAYERS.indexOf(path.relative(path.join(ROOT, 'src'), file).split(path.sep)[0])
+}
