@@ -31,12 +31,16 @@ export interface JsNodeOptions {
   peerStore?: number
 }
 
+/** The defaults are 1,000 and 1,000: with those the connection monitor, whose ping is one more, ends a connection that has 1,000 */
+const STREAM_LIMITS = { maxInboundStreams: 4_096, maxOutboundStreams: 4_096 }
+
 /**
  * A node of js-libp2p with TCP, Yamux, identify and the one security protocol
  * that is asked for.
  */
 export async function createNode ({ stack, security, optimism = 'transport', identify: ask, listen = [], gater, peerStore }: JsNodeOptions): Promise<JsNode> {
   const encrypter = security === 'tls' ? tls() : noise()
+  const muxer = yamux(STREAM_LIMITS)
   const decorated = stack === 'ours' && (optimism === 'all' || optimism === 'known')
 
   return createLibp2p({
@@ -45,7 +49,7 @@ export async function createNode ({ stack, security, optimism = 'transport', ide
     ...(gater == null ? {} : { connectionGater: { denyInboundUpgradedConnection: async () => delay(gater, false) } }),
     transports: [stack === 'ours' ? tcp({ optimistic: optimism !== 'off' }) : officialTcp()],
     connectionEncrypters: [decorated ? optimistic(encrypter) : encrypter],
-    streamMuxers: [decorated ? optimistic(yamux()) : yamux()],
+    streamMuxers: [decorated ? optimistic(muxer) : muxer],
     connectionManager: {
       // the defaults admit 5 new connections a second from one host; every dial of a test comes from one
       inboundConnectionThreshold: 1_000_000,

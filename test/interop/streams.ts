@@ -53,7 +53,7 @@ async function main ({ runs, delay, sample, seed }: Options, signal: AbortSignal
         bytes: BYTES,
         dialTimeout: DIAL_TIMEOUT,
         cellTimeout: DIAL_TIMEOUT * runs,
-        concurrency: oneWay === 0 ? 1 : 2,
+        concurrency: 2,
         binaries,
         signal,
         onCell ({ cell, outcomes }, ms) {
