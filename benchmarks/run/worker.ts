@@ -176,7 +176,10 @@ function spawn ({ script, args = [], execArgv = [], under = [], detached = false
 }
 
 async function end (running: Running): Promise<void> {
-  await endChild(running.subprocess, () => { kill(running) }, running.detached)
+  // one that still loads its modules, slowly where strace traces it, cannot be killed by its pid yet: it ends itself
+  const isPatient = running.detached || running.pid == null
+
+  await endChild(running.subprocess, () => { kill(running) }, isPatient)
 }
 
 /**
