@@ -106,11 +106,6 @@ export class Dialer {
     }
   }
 
-  /** A dial from a listening port may meet one from the port that it goes to */
-  #mayCollide ({ initiator, reusePort }: TCPDialOptions): boolean {
-    return this.#init.reusePort != null && reusePort !== false && initiator !== false
-  }
-
   /** Once more in full where the peer refuses to be negotiated with optimistically */
   async #dialTwice (dial: Dial): Promise<Connection> {
     const { log, metrics, settings } = this.#init
@@ -158,7 +153,8 @@ export class Dialer {
       negotiation.patience = FIRST_WRITE_TIMEOUT
     }
 
-    const collision = this.#mayCollide(options) ? new SimultaneousOpen(negotiation) : undefined
+    // only a dial from a listening port may meet one of the peer's
+    const collision = port === 'reused' && options.initiator !== false ? new SimultaneousOpen(negotiation) : undefined
     const maConn = this.#toConnection(socket, dial, port, collision ?? negotiation, late?.events ?? metrics?.events)
 
     try {
