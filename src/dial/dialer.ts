@@ -10,8 +10,8 @@ import { dialSettings } from '../options.ts'
 import { connect } from './connect.ts'
 import { LostCookieError, lateConnect, maySynWait, orOrdinary } from './late-connect.ts'
 import { chooseDialMode, describeDialMode } from './mode.ts'
-import { resolveTarget } from './resolve-target.ts'
 import { Refusals } from './refusals.ts'
+import { resolveTarget } from './resolve-target.ts'
 import type { DialMode } from './mode.ts'
 import type { ReusePort } from './reuse-port.ts'
 import type { Endpoint } from '../addresses.ts'
@@ -92,7 +92,7 @@ export class Dialer {
       return await this.#dialTwice(dial)
     } catch (err: any) {
       if (err instanceof LostCookieError && !options.signal.aborted) {
-        return await this.#dialTwice({ ...dial, maySynWait: false })
+        return this.#dialTwice({ ...dial, maySynWait: false })
       }
 
       if (!(err instanceof SimultaneousOpenError) || options.signal.aborted) {
