@@ -14,6 +14,7 @@ export interface PeerEvent {
   addresses?: string[]
   reason?: string
   ok?: boolean
+  redialled?: boolean
 
   /** That it listens on */
   port?: number
