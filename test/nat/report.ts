@@ -87,8 +87,8 @@ function atOnceTable (results: AtOnceResult[]): string[] {
         '## Two nodes dial each other at once',
         'Two public js nodes, decorated, dial each other at the same moment from their listening ports, ping, and close. Over a distance the two dials become one connection; both ends notice and dial again from any port.',
         markdownTable({
-          columns: [{ title: 'encrypter', align: 'left' }, { title: 'one way' }, { title: 'dials' }, { title: 'failed' }, { title: 'dialled again' }],
-          rows: results.map(({ security, delay, dials, failed, redialled }) => [security === 'tls' ? 'TLS' : 'Noise', `${delay} ms`, `2 × ${dials}`, `${failed}`, `${redialled}`])
+          columns: [{ title: 'encrypter', align: 'left' }, { title: 'one way' }, { title: 'from the listening port', align: 'left' }, { title: 'dials' }, { title: 'failed' }, { title: 'dialled again' }],
+          rows: results.map(({ security, delay, dials, always, failed, redialled }) => [security === 'tls' ? 'TLS' : 'Noise', `${delay} ms`, always ? 'always' : 'by default', `2 × ${dials}`, `${failed}`, `${redialled}`])
         })
       ]
 }

@@ -7,16 +7,28 @@ import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { optimistic, tcp } from '../../../../src/index.ts'
+import type { TCPComponents } from '../../../../src/index.ts'
+import type { Transport } from '@libp2p/interface'
 
 /**
  * A node of js-libp2p that dials when it is told to, from its listening port. ../../README.md
  * describes the command line and the lines that it prints.
  */
 
-const [listen, security] = process.argv.slice(2)
+const [listen, security, always] = process.argv.slice(2)
+/** `always` from the listening port: by default a node stops that once it has accepted a connection of the peer */
+function transport (components: TCPComponents): Transport {
+  const made = tcp({ reusePort: true })(components)
+  const dial = made.dial.bind(made)
+
+  made.dial = async (ma: any, options: any) => dial(ma, always === 'true' ? { ...options, reusePort: true } : options)
+
+  return made
+}
+
 const node = await createLibp2p({
   addresses: { listen: [listen], announce: [listen] },
-  transports: [tcp({ reusePort: true })],
+  transports: [transport],
   connectionEncrypters: [optimistic(security === 'tls' ? tls() : noise())],
   streamMuxers: [optimistic(yamux())],
   connectionManager: { inboundConnectionThreshold: 1_000 },
