@@ -102,6 +102,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
    */
   async stop (): Promise<void> {
     this.#dialer.stop()
+    this.#reusePort?.stop()
     await this.#sockets.closed(this.#settings.closeTimeout)
   }
 

@@ -69,6 +69,7 @@ function rustRecipe (sources: string, name: string): Recipe {
  * Builds one peer unless its sources, its lock file and its recipe are those of the binary that is there. The output
  * of the toolchain goes to stderr.
  *
+ * @param name - of the program
  * @param onBuild - is told that a build begins
  * @throws {ExecaError} when the toolchain is there and the build fails
  */

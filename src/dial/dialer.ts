@@ -10,8 +10,8 @@ import { dialSettings } from '../options.ts'
 import { connect } from './connect.ts'
 import { LostCookieError, lateConnect, maySynWait, orOrdinary } from './late-connect.ts'
 import { chooseDialMode, describeDialMode } from './mode.ts'
-import { resolveTarget } from './resolve-target.ts'
 import { Refusals } from './refusals.ts'
+import { resolveTarget } from './resolve-target.ts'
 import type { DialMode } from './mode.ts'
 import type { ReusePort } from './reuse-port.ts'
 import type { Endpoint } from '../addresses.ts'
@@ -92,7 +92,7 @@ export class Dialer {
       return await this.#dialTwice(dial)
     } catch (err: any) {
       if (err instanceof LostCookieError && !options.signal.aborted) {
-        return await this.#dialTwice({ ...dial, maySynWait: false })
+        return this.#dialTwice({ ...dial, maySynWait: false })
       }
 
       if (!(err instanceof SimultaneousOpenError) || options.signal.aborted) {
@@ -104,11 +104,6 @@ export class Dialer {
 
       return this.#dialTwice({ ...dial, options: { ...options, reusePort: false } })
     }
-  }
-
-  /** A dial from a listening port may meet one from the port that it goes to */
-  #mayCollide ({ initiator, reusePort }: TCPDialOptions): boolean {
-    return this.#init.reusePort != null && reusePort !== false && initiator !== false
   }
 
   /** Once more in full where the peer refuses to be negotiated with optimistically */
@@ -158,7 +153,8 @@ export class Dialer {
       negotiation.patience = FIRST_WRITE_TIMEOUT
     }
 
-    const collision = this.#mayCollide(options) ? new SimultaneousOpen(negotiation) : undefined
+    // only a dial from a listening port may meet one of the peer's
+    const collision = port === 'reused' && options.initiator !== false ? new SimultaneousOpen(negotiation) : undefined
     const maConn = this.#toConnection(socket, dial, port, collision ?? negotiation, late?.events ?? metrics?.events)
 
     try {

@@ -28,6 +28,8 @@ const UNSPECIFIED = { 4: '0.0.0.0', 6: '::' }
  * Of several the one that has listened longest, so that all peers observe the same port.
  * Never one of the other family, and never a loopback address for another target.
  *
+ * @param listening - the oldest first
+ * @param target - an IP address
  * @param source - the source address of the route to the target, if it is known
  */
 export function chooseLocalAddress (listening: Iterable<ListeningAddress>, target: string, source?: string): LocalAddress | undefined {

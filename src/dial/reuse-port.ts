@@ -1,8 +1,8 @@
 import net from 'node:net'
 import { RECENT_PEERS, RECENT_PEER_TIMEOUT } from '../constants.ts'
 import { ReusePortUnsupportedError, withCause } from '../errors.ts'
-import { chooseLocalAddress, needsSource } from './local-port.ts'
 import { orOrdinary } from './late-connect.ts'
+import { chooseLocalAddress, needsSource } from './local-port.ts'
 import { resolveTarget } from './resolve-target.ts'
 import { sourceAddress } from './source-address.ts'
 import type { OpenSocket } from './connect.ts'
@@ -10,7 +10,7 @@ import type { ListeningAddress, LocalAddress } from './local-port.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { BindServer } from '../listener/pausable-server.ts'
 import type { FastOpen, PortUse, SocketOptions, TCPDialSocketOptions } from '../options.ts'
-import type { ListenOptions, NetConnectOpts, Server, Socket, TcpNetConnectOpts } from 'node:net'
+import type { ListenOptions, Server, Socket, TcpNetConnectOpts } from 'node:net'
 
 export interface DialPort {
   readonly use: PortUse
@@ -31,10 +31,14 @@ export class ReusePort {
   /** With the options that they listen with, in the order in which they began to */
   readonly #servers = new Map<Server, ListenOptions>()
 
+  /** Those that have our listeners, also after they were closed for a while */
+  readonly #watched = new WeakSet<Server>()
+
   /** Addresses whose peer has connected to a listening port, and when that ended: the oldest first */
   readonly #recent = new Map<string, number>()
   readonly #onTaken: (local: LocalAddress, err: Error) => void
   readonly #fastOpen?: FastOpen
+  #stopping = new AbortController()
 
   /**
    * `onTaken` is told when a dial cannot leave from a port that it should. With
@@ -55,7 +59,8 @@ export class ReusePort {
       return
     }
 
-    if (!this.#servers.has(server)) {
+    if (!this.#watched.has(server)) {
+      this.#watched.add(server)
       server.on('connection', socket => { this.#onConnection(socket) })
       server.on('close', () => {
         // not of one that was paused while it had connections, and listens again
@@ -74,13 +79,19 @@ export class ReusePort {
     }
   }
 
+  /** End look-ups that are under way. Their dials go on, and notice the stop by themselves */
+  stop (): void {
+    this.#stopping.abort()
+    this.#stopping = new AbortController()
+  }
+
   /**
    * Where a dial leaves from. The signal ends look-ups, and the dial then notices it.
    * `fastOpen` is for dials whose SYN may carry data
    */
   async choose (endpoint: Endpoint, options: SocketOptions<TCPDialSocketOptions>, reuse: boolean | undefined, signal: AbortSignal, fastOpen?: FastOpen): Promise<DialPort> {
     const isFixed = reuse === false || options.localAddress != null || options.localPort != null
-    const target = isFixed && fastOpen == null ? undefined : await resolveTarget(endpoint, options, signal)
+    const target = isFixed && fastOpen == null ? undefined : await resolveTarget(endpoint, options, this.#orStop(endpoint, signal))
     const openSocket = orOrdinary(fastOpen, target)
 
     if (isFixed) {
@@ -98,6 +109,11 @@ export class ReusePort {
     }
 
     return new ReusedPort(local, target, this.#onTaken, fastOpen)
+  }
+
+  /** Only names are looked up: the signal of a dial to an IP address is enough */
+  #orStop (endpoint: Endpoint, signal: AbortSignal): AbortSignal {
+    return 'path' in endpoint || net.isIP(endpoint.host) !== 0 ? signal : AbortSignal.any([signal, this.#stopping.signal])
   }
 
   async #chooseLocal (target: string, signal: AbortSignal): Promise<LocalAddress | undefined> {
@@ -217,6 +233,9 @@ function endpointKey (host: string, port: number): string {
   return `${host}:${port}`
 }
 
+/** What was found to work once */
+const probed = new WeakSet<object>()
+
 /**
  * @throws {ReusePortUnsupportedError}
  */
@@ -225,8 +244,13 @@ function assertSupported (): void {
     throw new ReusePortUnsupportedError('The option reusePort needs net.BoundSocket: Node 24.21, 26.4, or later')
   }
 
+  if (probed.has(net.BoundSocket)) {
+    return
+  }
+
   try {
     new net.BoundSocket({ host: '127.0.0.1', port: 0, reusePort: true }).close()
+    probed.add(net.BoundSocket)
   } catch (err: any) {
     // a system without IPv4 has SO_REUSEPORT all the same
     if (err.code !== 'EADDRNOTAVAIL' && err.code !== 'EAFNOSUPPORT') {

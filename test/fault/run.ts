@@ -26,7 +26,7 @@ interface Flags {
 await new Command('test:fault')
   .option('--suite <names>', 'only these suites', listOf(name => name))
   .option('--scenario <names>', 'only scenarios with one of these in their name', listOf(name => name))
-  .addOption(new Option('--transports <names>', 'ours, fast-open, official').argParser(listOf(oneOf(['ours', 'fast-open', 'official'] as const))).default(['ours'], 'ours'))
+  .addOption(new Option('--transports <names>', 'ours, fast-open, reuse-port, official').argParser(listOf(oneOf(['ours', 'fast-open', 'reuse-port', 'official'] as const))).default(['ours'], 'ours'))
   .option('--sample <n>', 'only so many scenarios of each suite, chosen by the seed', wholeFrom(1))
   .option('--scale <factor>', 'this many times as many runs', numberFrom(0), 1)
   .option('--official-scale <factor>', 'the same for @libp2p/tcp, which takes longer where it fails', numberFrom(0))
@@ -60,7 +60,7 @@ async function main ({ suite: names, scenario: scenarioNames, transports, sample
     const named = suite.scenarios.filter(({ name }) => scenarioNames?.some(part => name.includes(part)) ?? true)
 
     for (const scenario of sample == null ? named : sampleOf(named, sample, random)) {
-      for (const transport of transports.filter(name => scenario.transports?.includes(name === 'fast-open' ? 'ours' : name) ?? true)) {
+      for (const transport of transports.filter(name => scenario.transports?.includes(name === 'official' ? name : 'ours') ?? true)) {
         const factor = transport === 'official' ? officialScale ?? scale : scale
         const runs = Math.max(1, Math.round(scenario.runs * factor))
         const outcome = await runScenario(suite, scenario, transport, seed, runs)

@@ -1,6 +1,6 @@
 import { scriptPath } from '../../benchmarks/script-path.ts'
-import { FORWARDED_PORT } from './lab/nat.ts'
 import { openLab } from './lab/lab.ts'
+import { FORWARDED_PORT } from './lab/nat.ts'
 import { startPeer } from './lab/peer-process.ts'
 import type { NatKind } from './lab/nat.ts'
 import type { Peer } from './lab/peer-process.ts'

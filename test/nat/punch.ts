@@ -1,7 +1,7 @@
 import { startPeer } from './lab/peer-process.ts'
 import type { Lab } from './lab/lab.ts'
-import type { Peer, PeerEvent } from './lab/peer-process.ts'
 import type { Place, Side } from './lab/network.ts'
+import type { Peer, PeerEvent } from './lab/peer-process.ts'
 
 export interface PunchCommands extends Record<Place, string[]> {
   /** Of sides that announce a public address if they have one: js would, once AutoNAT has verified it */
@@ -34,6 +34,8 @@ const READY_TIMEOUT = 30_000
  * One run with new processes, ids and ports: `a` dials `b` over the relay, and both
  * have to tell of a direct connection to where the public network sees the other.
  *
+ * @param lab - the network
+ * @param commands - how to start whom
  * @param patience - how long to wait for that, in ms
  */
 export async function punch (lab: Lab, commands: PunchCommands, patience: number): Promise<PunchOutcome> {

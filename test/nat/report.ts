@@ -1,6 +1,7 @@
 import { markdownTable } from '../../benchmarks/report/table.ts'
 import { median, percentile } from '../../benchmarks/statistics.ts'
 import { GROUPS } from './cells.ts'
+import type { AtOnceResult } from './at-once.ts'
 import type { AutonatResult } from './autonat.ts'
 import type { Cell, Group, PunchPeer } from './cells.ts'
 import type { NatKind } from './lab/nat.ts'
@@ -10,6 +11,7 @@ import type { Versions } from '../interop/versions.ts'
 export interface ReportInit {
   results: CellResult[]
   autonat: AutonatResult[]
+  atOnce: AtOnceResult[]
   command: string
   date: string
   versions: Versions
@@ -55,19 +57,19 @@ const NATS: Record<NatKind, string> = {
   forward: 'forwards a port'
 }
 
-export function report ({ results, autonat, command, date, versions }: ReportInit): string {
+export function report ({ results, autonat, atOnce, command, date, versions }: ReportInit): string {
   return `${[
     '# Hole punching',
     `Written by \`${command}\` on ${date} at ${versions.js.commit}. [README.md](./README.md) describes the network.`,
     'A run is three new processes: a public relay and two nodes behind NATs. The first dials the second over the relay. It counts if both then tell of a direct connection to the address at which the public network sees the other. The time is from the relayed connection to the direct one, as the first node sees it: median, and the 10th and 90th percentile.',
-    tables(results, autonat),
+    tables(results, autonat, atOnce),
     '## Measured with',
     Object.entries(versions).map(([name, entries]) => `- ${name}: ${Object.entries(entries).map(([key, value]) => `${key} ${value}`).join(', ')}`).join('\n')
   ].join('\n\n')}\n`
 }
 
-export function tables (results: CellResult[], autonat: AutonatResult[]): string {
-  return [...punchTables(results), ...observedTable(results), ...autonatTable(autonat)].join('\n\n')
+export function tables (results: CellResult[], autonat: AutonatResult[], atOnce: AtOnceResult[]): string {
+  return [...punchTables(results), ...atOnceTable(atOnce), ...observedTable(results), ...autonatTable(autonat)].join('\n\n')
 }
 
 function punchTables (results: CellResult[]): string[] {
@@ -76,6 +78,19 @@ function punchTables (results: CellResult[]): string[] {
 
     return own.length === 0 ? [] : [`## ${TITLES[group].title}`, TITLES[group].text, tableOf(own)]
   })
+}
+
+function atOnceTable (results: AtOnceResult[]): string[] {
+  return results.length === 0
+    ? []
+    : [
+        '## Two nodes dial each other at once',
+        'Two public js nodes, decorated, dial each other at the same moment from their listening ports, ping, and close. Over a distance the two dials become one connection; both ends notice and dial again from any port.',
+        markdownTable({
+          columns: [{ title: 'encrypter', align: 'left' }, { title: 'one way' }, { title: 'from the listening port', align: 'left' }, { title: 'dials' }, { title: 'failed' }, { title: 'dialled again' }],
+          rows: results.map(({ security, delay, dials, always, failed, redialled }) => [security === 'tls' ? 'TLS' : 'Noise', `${delay} ms`, always ? 'always' : 'by default', `2 × ${dials}`, `${failed}`, `${redialled}`])
+        })
+      ]
 }
 
 /** Only of NATs that keep ports, and of nodes that dial from theirs */

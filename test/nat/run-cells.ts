@@ -1,10 +1,10 @@
+import { scriptPath } from '../../benchmarks/script-path.ts'
 import { isJs } from './cells.ts'
 import { openLab } from './lab/lab.ts'
 import { punch } from './punch.ts'
-import { scriptPath } from '../../benchmarks/script-path.ts'
 import type { Cell, PunchPeer } from './cells.ts'
-import type { PunchCommands, PunchOutcome } from './punch.ts'
 import type { Lab } from './lab/lab.ts'
+import type { PunchCommands, PunchOutcome } from './punch.ts'
 import type { Binaries } from '../interop/binaries.ts'
 
 export interface CellResult {

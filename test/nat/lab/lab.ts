@@ -1,5 +1,5 @@
-import { scriptPath } from '../../../benchmarks/script-path.ts'
 import { startWorker } from '../../../benchmarks/run/worker.ts'
+import { scriptPath } from '../../../benchmarks/script-path.ts'
 import type { KeeperTasks } from './keeper.ts'
 import type { Network, NetworkShape, Place } from './network.ts'
 
@@ -12,6 +12,7 @@ export interface Lab extends Network {
 }
 
 /**
+ * @param shape - what the NATs are like
  * @param publicHosts - further addresses of the relay's host
  * @throws {Error} with what is missing, if this machine cannot do that
  */

@@ -5,8 +5,7 @@
  * - `masquerade`: keeps ports where it can, and drops what nobody inside has asked for
  * - `random`: the same with another port for every connection
  * - `reset`: as `masquerade`, but answers RST to what nobody inside has asked for
- * - `restricted`: as `masquerade`, but goes on to let in what comes for {@link FORWARDED_PORT} from an address and a port that
- *   it has sent to: connections that are closed leave a hole
+ * - `restricted`: as `masquerade`, but connections from {@link FORWARDED_PORT} leave a hole for where they went when they are closed
  * - `forward`: as `masquerade`, and passes on what comes for {@link FORWARDED_PORT}
  */
 export type NatKind = 'none' | 'masquerade' | 'random' | 'reset' | 'restricted' | 'forward'

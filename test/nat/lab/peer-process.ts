@@ -1,7 +1,7 @@
+import { EventEmitter } from 'node:events'
 import { createInterface } from 'node:readline'
 import { execa } from 'execa'
 import { pEvent } from 'p-event'
-import { EventEmitter } from 'node:events'
 
 /** A line that a peer prints; README.md describes them */
 export interface PeerEvent {
@@ -14,6 +14,7 @@ export interface PeerEvent {
   addresses?: string[]
   reason?: string
   ok?: boolean
+  redialled?: boolean
 
   /** That it listens on */
   port?: number

@@ -1,5 +1,5 @@
-import net from 'node:net'
 import { once } from 'node:events'
+import net from 'node:net'
 import { createInterface } from 'node:readline'
 import { autoNATv2 } from '@libp2p/autonat-v2'
 import { identify } from '@libp2p/identify'
