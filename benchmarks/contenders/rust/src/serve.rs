@@ -96,10 +96,7 @@ impl ConnectionHandler for Handler {
     fn listen_protocol(&self) -> SubstreamProtocol<Self::InboundProtocol> {
         let protocols = SelectUpgrade::new(ReadyUpgrade::new(ECHO), ReadyUpgrade::new(SINK));
 
-        SubstreamProtocol::new(
-            SelectUpgrade::new(protocols, ReadyUpgrade::new(PERF)),
-            (),
-        )
+        SubstreamProtocol::new(SelectUpgrade::new(protocols, ReadyUpgrade::new(PERF)), ())
     }
 
     fn on_connection_event(
