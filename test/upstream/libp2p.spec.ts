@@ -1,4 +1,6 @@
+import { identify } from '@libp2p/identify'
 import { transportSymbol } from '@libp2p/interface'
+import { ping } from '@libp2p/ping'
 import { multiaddrConnectionPair } from '@libp2p/utils'
 import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
@@ -9,6 +11,7 @@ import { SlowDatastore } from '../fixtures/slow-datastore.ts'
 import { notYet } from './not-yet.ts'
 import { officialNode } from './official-node.ts'
 import type { Transport } from '@libp2p/interface'
+import type { Ping } from '@libp2p/ping'
 
 const PROTOCOL = '/test/upstream/1.0.0'
 
@@ -110,6 +113,20 @@ describe('libp2p', function () {
     }
 
     expect(timers, 'timers').to.be.below(20)
+  })
+
+  notYet('a ping of the application fares well beside those of the connection monitor', /pings that failed: expected \d+ to equal/, async () => {
+    const services = { identify: identify(), ping: ping() }
+    const listener = await officialNode(defer, { services })
+    const dialler = await officialNode(defer, { services, connectionMonitor: { pingInterval: 5 } })
+    const connection = await dialler.dial(listener.getMultiaddrs())
+    let failed = 0
+
+    for (let i = 0; i < 200; i++) {
+      await (dialler.services.ping as Ping).ping(connection.remotePeer).catch(() => { failed++ })
+    }
+
+    expect(failed, 'pings that failed').to.equal(0)
   })
 
   notYet('the dial queue hands `initiator` to the transport, as @libp2p/dcutr needs', /initiator.*expected undefined to equal false/, async () => {
