@@ -4,6 +4,7 @@ import { compareCommand } from './compare/command.ts'
 import { connectCommand } from './connect/command.ts'
 import { fastOpenCommand } from './fast-open/command.ts'
 import { nagleCommand } from './nagle/command.ts'
+import { perfCommand } from './perf/command.ts'
 import { readmeCommand } from './readme/command.ts'
 import { rememberCommit } from './report/environment.ts'
 import { scaleCommand } from './scale/command.ts'
@@ -16,6 +17,7 @@ const program = new Command('npm run benchmark --')
   .addCommand(fastOpenCommand)
   .addCommand(throughputCommand)
   .addCommand(scaleCommand)
+  .addCommand(perfCommand)
   .addCommand(allCommand)
   .addCommand(readmeCommand)
   .addCommand(compareCommand)

@@ -22,6 +22,9 @@ export interface Verdict {
 /** More than official's time by this factor counts as slower */
 const TOLERANCE = 1.05
 
+/** Of fewer rounds nothing can be said */
+const LEAST_ROUNDS = 3
+
 /** How a program fared in one mode. `rounds` are outcomes, those of one round together */
 export function judge (program: ProgramName, mode: ModeName, rounds: Outcome[][]): Verdict {
   const pairs = rounds.map(round => ({
@@ -45,7 +48,7 @@ export function judge (program: ProgramName, mode: ModeName, rounds: Outcome[][]
 }
 
 function isSlower (ratios: number[]): boolean {
-  return median(ratios) > TOLERANCE && ratios.every(ratio => ratio > 1)
+  return ratios.length >= LEAST_ROUNDS && median(ratios) > TOLERANCE && ratios.every(ratio => ratio > 1)
 }
 
 /** What a program delivered otherwise than with official. That official failed is no complaint about us */

@@ -25,6 +25,9 @@ const RESULTS = path.join(import.meta.dirname, 'results.json')
 const programNames = Object.keys(PROGRAMS) as ProgramName[]
 const modeNames = Object.keys(MODES) as ModeName[]
 
+/** What each node has */
+const STACK = ['libp2p', '@libp2p/tcp', '@libp2p/noise', '@libp2p/yamux']
+
 interface Flags {
   only: ProgramName[]
   modes: ModeName[]
@@ -53,7 +56,11 @@ async function main ({ only, modes, runs, short }: Flags): Promise<void> {
     }
   }
 
+  const versions = Object.fromEntries(await Promise.all([...new Set([...only.flatMap(program => PROGRAMS[program].packages), ...STACK])].map(async name => [name, await versionOf(name)])))
+  const command = ['npm run test:ecosystem', ...process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : []].join(' ')
+  const isWhole = !short && only.length === programNames.length && modes.length === modeNames.length
   const rounds: Outcome[][] = []
+  let page = ''
 
   for (let run = 0; run < runs; run++) {
     const round: Outcome[] = []
@@ -68,24 +75,19 @@ async function main ({ only, modes, runs, short }: Flags): Promise<void> {
     }
 
     rounds.push(round)
+
+    const env = environment(command)
+
+    page = report({ rounds, programs: only, modes, versions, skipped, provenance: provenance(env, Object.fromEntries(STACK.map(name => [name, versions[name]]))) })
+
+    if (isWhole) {
+      // what has run so far, in case that somebody ends us
+      await writeFile(PAGE, page)
+      await writeFile(RESULTS, `${JSON.stringify({ environment: env, versions, rounds })}\n`)
+    }
   }
 
-  const versions = Object.fromEntries(await Promise.all([...new Set([...only.flatMap(program => PROGRAMS[program].packages), 'libp2p', '@libp2p/tcp', '@libp2p/noise', '@libp2p/yamux'])].map(async name => [name, await versionOf(name)])))
-  const command = ['npm run test:ecosystem', ...process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : []].join(' ')
-  const env = environment(command)
-  const page = report({
-    rounds,
-    programs: only,
-    modes,
-    versions,
-    skipped,
-    provenance: provenance(env, Object.fromEntries(['libp2p', '@libp2p/tcp', '@libp2p/noise', '@libp2p/yamux'].map(name => [name, versions[name]])))
-  })
-
-  if (!short && only.length === programNames.length && modes.length === modeNames.length) {
-    await writeFile(PAGE, page)
-    await writeFile(RESULTS, `${JSON.stringify({ environment: env, versions, rounds })}\n`)
-  } else {
+  if (!isWhole) {
     console.info('\n%s', page)
   }
 

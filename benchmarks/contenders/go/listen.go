@@ -51,6 +51,7 @@ func listen(host string, port uint, security string) error {
 	// ping and identify are served by the host itself
 	h.SetStreamHandler(echoProtocol, echo)
 	h.SetStreamHandler(sinkProtocol, sink)
+	h.SetStreamHandler(perfProtocol, perf)
 
 	if err := json.NewEncoder(os.Stdout).Encode(map[string]string{
 		"multiaddr": fmt.Sprintf("%s/p2p/%s", h.Network().ListenAddresses()[0], h.ID()),
@@ -91,6 +92,33 @@ func sink(s network.Stream) {
 	if err := binary.Write(s, binary.BigEndian, uint64(count)); err != nil {
 		s.Reset()
 		return
+	}
+
+	s.Close()
+}
+
+// perf is https://github.com/libp2p/specs/blob/master/perf/perf.md: the first eight bytes, in network order, are the
+// number of bytes to send once the remote has closed its side.
+func perf(s network.Stream) {
+	var download uint64
+	if err := binary.Read(s, binary.BigEndian, &download); err != nil {
+		s.Reset()
+		return
+	}
+
+	if _, err := io.Copy(io.Discard, s); err != nil {
+		s.Reset()
+		return
+	}
+
+	chunk := make([]byte, 64*1024)
+	for download > 0 {
+		length := min(download, uint64(len(chunk)))
+		if _, err := s.Write(chunk[:length]); err != nil {
+			s.Reset()
+			return
+		}
+		download -= length
 	}
 
 	s.Close()

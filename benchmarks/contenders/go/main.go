@@ -19,6 +19,7 @@ import (
 const (
 	echoProtocol = protocol.ID("/echo/1.0.0")
 	sinkProtocol = protocol.ID("/sink/1.0.0")
+	perfProtocol = protocol.ID("/perf/1.0.0")
 )
 
 const usage = `usage: peer listen [--host 127.0.0.1] [--port 0] [--security noise|tls]

@@ -1,6 +1,7 @@
 import { autoNATv2 } from '@libp2p/autonat-v2'
 import { identify } from '@libp2p/identify'
 import { deadline, until } from './lab.ts'
+import { addressOf, addressesOf } from './public-addresses.ts'
 import type { Facts, Lab } from './lab.ts'
 
 /** As many servers of other networks must have dialled an address before it counts as reachable */
@@ -22,20 +23,11 @@ export default async function run (lab: Lab): Promise<Facts> {
 
   await lab.measure(async () => {
     for (const server of servers) {
-      await node.dial(addressesOf(server), { signal: deadline(10_000) })
+      await node.dial(addressesOf(server), { signal: deadline(60_000) })
     }
 
     await until(() => node.getMultiaddrs().length > 0)
   })
 
   return { before, after: node.getMultiaddrs().length }
-}
-
-function addressOf (i: number): string {
-  return `8.${i}.0.1`
-}
-
-/** What a node listens on, known to be reachable or not */
-function addressesOf (node: any): any {
-  return node.components.transportManager.getAddrs().map((ma: any) => ma.encapsulate(`/p2p/${node.peerId}`))
 }

@@ -38,7 +38,7 @@ export default async function run (lab: Lab): Promise<Facts> {
     arrived()
   })
 
-  await Promise.all(nodes.flatMap((node, i) => [1, 2, 4].map(async step => node.dial(nodes[(i + step) % NODES].getMultiaddrs(), { signal: deadline(20_000) }))))
+  await Promise.all(nodes.flatMap((node, i) => [1, 2, 4].map(async step => node.dial(nodes[(i + step) % NODES].getMultiaddrs(), { signal: deadline(60_000) }))))
 
   // with a mesh that both ends agree on nothing waits for the gossip of the next heartbeat
   const meshOf = (node: typeof nodes[0]): string[] => (node.services.pubsub as any).getMeshPeers(TOPIC)

@@ -13,8 +13,8 @@ export default async function run (lab: Lab): Promise<Facts> {
   let learned = 0
 
   await Promise.all(peers.map(async peer => {
-    const identified = pEvent(peer, 'peer:identify', { signal: deadline(10_000) })
-    const known = pEvent(node, 'peer:identify', { signal: deadline(10_000), filter: ({ detail }: any) => detail.peerId.equals(peer.peerId) })
+    const identified = pEvent(peer, 'peer:identify', { signal: deadline(60_000) })
+    const known = pEvent(node, 'peer:identify', { signal: deadline(60_000), filter: ({ detail }: any) => detail.peerId.equals(peer.peerId) })
     await peer.dial(node.getMultiaddrs())
     await Promise.all([identified, known])
   }))
@@ -23,7 +23,7 @@ export default async function run (lab: Lab): Promise<Facts> {
     for (let round = 0; round < rounds; round++) {
       const protocol = `/ecosystem/${round}`
       const all = peers.map(async peer => pEvent(peer, 'peer:update', {
-        signal: deadline(20_000),
+        signal: deadline(60_000),
         filter: ({ detail }: any) => detail.peer.id.equals(node.peerId) && detail.peer.protocols.includes(protocol)
       }))
 

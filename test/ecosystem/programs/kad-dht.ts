@@ -32,7 +32,10 @@ export default async function run (lab: Lab): Promise<Facts> {
 
   await lab.measure(async () => {
     // whom a node does not know it can neither ask nor find
-    await Promise.all(nodes.flatMap((node, i) => nodes.slice(0, i).map(async other => node.dial(other.getMultiaddrs(), { signal: deadline(20_000) }))))
+    for (const [i, node] of nodes.entries()) {
+      await Promise.all(nodes.slice(0, i).map(async other => node.dial(other.getMultiaddrs(), { signal: deadline(60_000) })))
+    }
+
     await until(() => nodes.every(({ services }) => (services.dht as unknown as SingleKadDHT).routingTable.size === NODES - 1))
 
     for (let i = 0; i < rounds; i++) {
@@ -40,7 +43,7 @@ export default async function run (lab: Lab): Promise<Facts> {
       const content = contentOf(i, 1_000)
       const cid = CID.createV1(raw.code, await sha256.digest(content))
       const key = new TextEncoder().encode(`/v/${i}`)
-      const options = { signal: deadline(30_000) }
+      const options = { signal: deadline(60_000) }
 
       await drain(one.services.dht.provide(cid, options))
 

@@ -67,6 +67,10 @@ export class Lab {
       connectionManager: {
         inboundConnectionThreshold: 10_000,
         maxIncomingPendingConnections: 1_000,
+        // a crowded machine makes nobody fail
+        dialTimeout: 60_000,
+        addressDialTimeout: 60_000,
+        inboundUpgradeTimeout: 60_000,
         ...options.connectionManager
       }
     })
@@ -109,9 +113,9 @@ export function deadline (ms: number): AbortSignal {
   return signal
 }
 
-/** Wait for what no event tells of, and fail after 30 s */
+/** Wait for what no event tells of, and fail after a minute */
 export async function until (isReady: () => boolean | Promise<boolean>): Promise<void> {
-  const signal = deadline(30_000)
+  const signal = deadline(60_000)
 
   while (!await isReady()) {
     signal.throwIfAborted()

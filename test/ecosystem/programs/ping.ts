@@ -2,10 +2,14 @@ import { identify } from '@libp2p/identify'
 import { ping } from '@libp2p/ping'
 import type { Facts, Lab } from './lab.ts'
 
-/** Pings one behind another, each a stream; a second peer of the same node at the same time */
+/**
+ * Pings one behind another, each a stream; a second peer of the same node at the
+ * same time. libp2p allows one stream of ping for a connection, and its connection
+ * monitor would take it every ten seconds.
+ */
 export default async function run (lab: Lab): Promise<Facts> {
   const services = { identify: identify(), ping: ping() }
-  const [dialler, ...listeners] = await Promise.all([0, 1, 2].map(async () => lab.node({ services })))
+  const [dialler, ...listeners] = await Promise.all([0, 1, 2].map(async () => lab.node({ services, connectionMonitor: { enabled: false } })))
   const count = lab.amount(1_000, 100)
   let answered = 0
 

@@ -21,14 +21,14 @@ export default async function run (lab: Lab): Promise<Facts> {
   await handleEcho(listener)
 
   if (listener.getMultiaddrs().length === 0) {
-    await pEvent(listener, 'self:peer:update', { signal: deadline(10_000), filter: () => listener.getMultiaddrs().length > 0 })
+    await pEvent(listener, 'self:peer:update', { signal: deadline(60_000), filter: () => listener.getMultiaddrs().length > 0 })
   }
 
   const hashes = new Set<string>()
 
   await lab.measure(async () => {
     for (let i = 0; i < lab.amount(20, 4); i++) {
-      const connection = await dialler.dial(multiaddr(`${relayAddress}/p2p-circuit/p2p/${listener.peerId}`), { signal: deadline(10_000) })
+      const connection = await dialler.dial(multiaddr(`${relayAddress}/p2p-circuit/p2p/${listener.peerId}`), { signal: deadline(60_000) })
       hashes.add(await echoOver(connection, i, i === 0 ? 4 * 1_048_576 : 10_000))
       echoes++
       await connection.close()

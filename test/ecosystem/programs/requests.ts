@@ -36,7 +36,7 @@ export default async function run (lab: Lab): Promise<Facts> {
 
   await lab.measure(async () => {
     await Promise.all(peers.map(async (peer, i) => {
-      const connection = await node.dial(peer.getMultiaddrs(), { signal: deadline(30_000) })
+      const connection = await node.dial(peer.getMultiaddrs(), { signal: deadline(60_000) })
 
       for (let j = 0; j < requests; j += CONCURRENCY) {
         const answers = await Promise.all(Array.from({ length: CONCURRENCY }, async (_, k) => request(connection, i * 100_000 + j * 100 + k)))
@@ -53,7 +53,7 @@ export default async function run (lab: Lab): Promise<Facts> {
 }
 
 async function request (connection: Connection, seed: number): Promise<number> {
-  const signal = deadline(30_000)
+  const signal = deadline(60_000)
   const stream = await connection.newStream(PROTOCOL, { signal })
   const answer: Uint8Array[] = []
 

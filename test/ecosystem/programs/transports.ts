@@ -32,7 +32,7 @@ export default async function run (lab: Lab): Promise<Facts> {
     }
 
     for (let i = 0; i < lab.amount(5, 1); i++) {
-      const signal = deadline(30_000)
+      const signal = deadline(60_000)
       // the listener's answers over UDP are of no interest to the times of TCP
       const measure: Lab['measure'] = name === 'tcp' ? async part => lab.measure(part) : async part => part()
 

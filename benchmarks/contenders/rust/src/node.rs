@@ -10,6 +10,7 @@ use crate::{arguments::Security, serve};
 
 pub const ECHO: StreamProtocol = StreamProtocol::new("/echo/1.0.0");
 pub const SINK: StreamProtocol = StreamProtocol::new("/sink/1.0.0");
+pub const PERF: StreamProtocol = StreamProtocol::new("/perf/1.0.0");
 
 /// What nearly every rust-libp2p node has, and streams.
 #[derive(NetworkBehaviour)]
@@ -23,7 +24,7 @@ pub struct Behaviour {
 pub enum Role {
     /// Measured as the library comes.
     Dialer,
-    /// Serves echo and sink, with limits that admit thousands of connections and streams from one host.
+    /// Serves echo, sink and perf, with limits that admit thousands of connections and streams from one host.
     Listener,
 }
 

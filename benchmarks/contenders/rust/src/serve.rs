@@ -1,4 +1,4 @@
-//! The listener's echo and sink. Written against the swarm and not `libp2p_stream`, whose queue of inbound streams holds
+//! The listener's echo, sink and perf. Written against the swarm and not `libp2p_stream`, whose queue of inbound streams holds
 //! one: of 200 streams that js opened at once on one connection it dropped 99 with Noise and 199 with TLS.
 
 use std::{
@@ -22,7 +22,7 @@ use libp2p::{
     },
 };
 
-use crate::node::{ECHO, SINK};
+use crate::node::{ECHO, PERF, SINK};
 
 const CHUNK: usize = 64 * 1024;
 
@@ -57,6 +57,25 @@ async fn sink(mut stream: Stream) -> io::Result<()> {
     stream.close().await
 }
 
+/// <https://github.com/libp2p/specs/blob/master/perf/perf.md>: the first eight bytes, in network order, are the number of
+/// bytes to send once the remote has closed its side.
+async fn perf(mut stream: Stream) -> io::Result<()> {
+    let mut head = [0; 8];
+    stream.read_exact(&mut head).await?;
+
+    let mut chunk = vec![0; CHUNK];
+    while stream.read(&mut chunk).await? > 0 {}
+
+    let mut download = u64::from_be_bytes(head);
+    while download > 0 {
+        let length = download.min(CHUNK as u64);
+        stream.write_all(&chunk[..length as usize]).await?;
+        download -= length;
+    }
+
+    stream.close().await
+}
+
 /// Gives every inbound stream a task of its own.
 pub struct Behaviour;
 
@@ -66,8 +85,10 @@ pub struct Handler;
 impl ConnectionHandler for Handler {
     type FromBehaviour = Infallible;
     type ToBehaviour = Infallible;
-    type InboundProtocol =
-        SelectUpgrade<ReadyUpgrade<StreamProtocol>, ReadyUpgrade<StreamProtocol>>;
+    type InboundProtocol = SelectUpgrade<
+        SelectUpgrade<ReadyUpgrade<StreamProtocol>, ReadyUpgrade<StreamProtocol>>,
+        ReadyUpgrade<StreamProtocol>,
+    >;
     type OutboundProtocol = DeniedUpgrade;
     type InboundOpenInfo = ();
     type OutboundOpenInfo = ();
@@ -75,7 +96,7 @@ impl ConnectionHandler for Handler {
     fn listen_protocol(&self) -> SubstreamProtocol<Self::InboundProtocol> {
         let protocols = SelectUpgrade::new(ReadyUpgrade::new(ECHO), ReadyUpgrade::new(SINK));
 
-        SubstreamProtocol::new(protocols, ())
+        SubstreamProtocol::new(SelectUpgrade::new(protocols, ReadyUpgrade::new(PERF)), ())
     }
 
     fn on_connection_event(
@@ -87,8 +108,9 @@ impl ConnectionHandler for Handler {
         }) = event
         {
             match protocol {
-                Either::Left(stream) => tokio::spawn(echo(stream)),
-                Either::Right(stream) => tokio::spawn(sink(stream)),
+                Either::Left(Either::Left(stream)) => tokio::spawn(echo(stream)),
+                Either::Left(Either::Right(stream)) => tokio::spawn(sink(stream)),
+                Either::Right(stream) => tokio::spawn(perf(stream)),
             };
         }
     }

@@ -1,0 +1,44 @@
+import { Command } from 'commander'
+import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
+import { commandText } from '../command-line/command-text.ts'
+import { outOption, seedOption } from '../command-line/options.ts'
+import type { Listener } from './run.ts'
+import type { JsPeer } from './worker.ts'
+
+interface PerfFlags {
+  quick?: boolean
+  diallers: JsPeer[]
+  listeners?: Listener[]
+  rounds?: number
+  size?: number
+  seed: number
+  out: string
+}
+
+const DIALLERS: JsPeer[] = ['official', 'transport', 'ours']
+const LISTENERS: Listener[] = ['itself', 'official', 'go', 'rust']
+
+const FULL = { rounds: 7, size: 256, listeners: LISTENERS }
+const QUICK = { rounds: 1, size: 16, listeners: LISTENERS.slice(0, 2) }
+
+export const perfCommand = new Command('perf')
+  .description('/perf/1.0.0 of the libp2p specification: bulk up and down and the latency of a byte, to js, go and rust')
+  .option('--quick', 'one round of 16 MiB, to js; in a minute')
+  .option('--diallers <list>', DIALLERS.join(), listOf(oneOf(DIALLERS)), DIALLERS)
+  .option('--listeners <list>', `${LISTENERS.join()} (quick: ${QUICK.listeners.join()})`, listOf(oneOf(LISTENERS)))
+  .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))
+  .option('--size <MiB>', `each way (default: ${FULL.size}, quick: ${QUICK.size})`, numberFrom(1))
+  .addOption(seedOption())
+  .addOption(outOption())
+  .action(async ({ quick = false, out, ...flags }: PerfFlags, command: Command) => {
+    // what draws charts is slow to load
+    const [{ runPerfSuite }, { perfResults }, { showResults }] = await Promise.all([
+      import('./run.ts'),
+      import('./page.ts'),
+      import('../report/results.ts')
+    ])
+    const { size, ...init } = { ...quick ? QUICK : FULL, ...flags }
+    const report = await runPerfSuite({ ...init, bytes: size * 1_048_576, command: commandText(command) })
+
+    await showResults(perfResults(report), out)
+  })
