@@ -7,7 +7,7 @@ import { endpointName, toEndpoint } from '../addresses.ts'
 import { TCPConnectError, abortError, withCause } from '../errors.ts'
 import { printable } from '../printable.ts'
 import type { OpenSocket } from './connect.ts'
-import type { DeferredConnect, FastOpen, FastOpenOutcome, TCPDialOptions, TCPMetrics } from '../options.ts'
+import type { DeferredConnect, FastOpen, TCPDialOptions, TCPMetrics } from '../options.ts'
 import type { CounterGroup, Logger, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
@@ -80,7 +80,7 @@ export function lateConnect (init: LateConnectInit): LateConnect | undefined {
     return new LateConnect(init)
   }
 
-  countOutcome(init.metrics, connect?.outcome)
+  tellOutcome(init, connect)
 }
 
 /**
@@ -217,7 +217,7 @@ export class LateConnect {
       try {
         log('connection opened %a', ma)
         metrics?.events.increment({ connect: true })
-        countOutcome(metrics, connect?.outcome)
+        tellOutcome(this.#init, connect)
       } catch (err: any) {
         // a logger or metrics of others: then the dial fails as where it connects at first
         this.#state = 'failed'
@@ -284,9 +284,10 @@ export class LateConnect {
   }
 }
 
-function countOutcome (metrics?: TCPMetrics, outcome?: FastOpenOutcome): void {
-  if (outcome != null) {
-    metrics?.fastOpen?.increment({ [outcome]: true })
+function tellOutcome ({ log, ma, metrics }: LateConnectInit, connect?: DeferredConnect): void {
+  if (connect != null) {
+    log('data in the SYN to %a: %s', ma, connect.outcome)
+    metrics?.fastOpen?.increment({ [connect.outcome]: true })
   }
 }
 
