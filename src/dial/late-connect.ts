@@ -2,8 +2,8 @@ import net from 'node:net'
 import os from 'node:os'
 import { TimeoutError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { FIRST_WRITE_TIMEOUT } from '../constants.ts'
 import { endpointName, toEndpoint } from '../addresses.ts'
+import { FIRST_WRITE_TIMEOUT } from '../constants.ts'
 import { TCPConnectError, abortError, withCause } from '../errors.ts'
 import { printable } from '../printable.ts'
 import type { OpenSocket } from './connect.ts'
@@ -62,9 +62,8 @@ export function maySynWait (dial: TCPDialOptions): boolean {
 }
 
 /**
- * A SYN that waits where that is possible, and an ordinary connect elsewhere
- *
- * @param target - the IP address, where a name was looked up
+ * A SYN that waits where that is possible, and an ordinary connect elsewhere. `target`
+ * is the IP address, where a name was looked up.
  */
 export function orOrdinary (fastOpen?: FastOpen, target?: string): OpenSocket {
   return options => fastOpen?.openSocket({ ...options, ...target == null ? {} : { host: target } }) ?? net.connect(options)
@@ -112,6 +111,13 @@ export class LateConnect {
     socket.on('error', this.#onError)
     // before the upgrader hears of it, and destroys the socket
     signal.addEventListener('abort', this.#update)
+  }
+
+  /** Have the proposal wait for the first message of the handshake: the SYN is one segment */
+  gather (negotiation?: { patience: number }): void {
+    if (negotiation != null) {
+      negotiation.patience = FIRST_WRITE_TIMEOUT
+    }
   }
 
   /**

@@ -1,8 +1,8 @@
 import net from 'node:net'
 import { RECENT_PEERS, RECENT_PEER_TIMEOUT } from '../constants.ts'
 import { ReusePortUnsupportedError, withCause } from '../errors.ts'
-import { chooseLocalAddress, needsSource } from './local-port.ts'
 import { orOrdinary } from './late-connect.ts'
+import { chooseLocalAddress, needsSource } from './local-port.ts'
 import { resolveTarget } from './resolve-target.ts'
 import { sourceAddress } from './source-address.ts'
 import type { OpenSocket } from './connect.ts'
@@ -10,7 +10,7 @@ import type { ListeningAddress, LocalAddress } from './local-port.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { BindServer } from '../listener/pausable-server.ts'
 import type { FastOpen, PortUse, SocketOptions, TCPDialSocketOptions } from '../options.ts'
-import type { ListenOptions, NetConnectOpts, Server, Socket, TcpNetConnectOpts } from 'node:net'
+import type { ListenOptions, Server, Socket, TcpNetConnectOpts } from 'node:net'
 
 export interface DialPort {
   readonly use: PortUse

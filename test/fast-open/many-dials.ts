@@ -78,7 +78,6 @@ const seconds = (performance.now() - start) / 1_000
 await until(() => socketDescriptors() <= idle, 'no connection is left', 35_000).catch(() => {})
 const leftOpen = socketDescriptors() - idle
 
-
 for (const cleanup of cleanups.toReversed()) {
   await cleanup()
 }

@@ -1,3 +1,4 @@
+import net from 'node:net'
 import { expect } from 'aegir/chai'
 import { fastOpen } from '../../src/fast-open/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
@@ -5,7 +6,6 @@ import { counters } from '../fixtures/counters.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { canListen, skipped } from './fixtures/availability.ts'
 import { expectNoLeak } from './fixtures/descriptors.ts'
-import net from 'node:net'
 
 const isThere = canListen && typeof net.BoundSocket === 'function'
 
