@@ -160,9 +160,9 @@ function labelled (arrows: Arrow[], until: number): Arrow[] {
 }
 
 function labelOf (flags: string, bytes: number): string {
-  const name = flags.includes('S') ? (flags.includes('.') ? 'SYN-ACK' : 'SYN') : flags.includes('F') ? 'FIN' : ''
+  const names: Record<string, string> = { S: 'SYN', 'S.': 'SYN-ACK' }
 
-  return [name, bytes > 0 ? `${bytes} B` : ''].filter(text => text !== '').join(' + ') || 'ACK'
+  return [names[flags] ?? '', bytes > 0 ? `${bytes} B` : ''].filter(text => text !== '').join(' + ') || 'ACK'
 }
 
 function degrees (radians: number): number {

@@ -3,7 +3,6 @@ import { CustomProgressEvent } from 'progress-events'
 import { raceSignal } from 'race-signal'
 import { endpointName, toEndpoint } from '../addresses.ts'
 import { SocketConnection } from '../connection/socket-connection.ts'
-import { FIRST_WRITE_TIMEOUT } from '../constants.ts'
 import { abortError, withCause } from '../errors.ts'
 import { SimultaneousOpen, SimultaneousOpenError } from '../negotiation/simultaneous-open.ts'
 import { dialSettings } from '../options.ts'
@@ -12,14 +11,15 @@ import { LostCookieError, lateConnect, maySynWait, orOrdinary } from './late-con
 import { chooseDialMode, describeDialMode } from './mode.ts'
 import { Refusals } from './refusals.ts'
 import { resolveTarget } from './resolve-target.ts'
+import type { LateConnect } from './late-connect.ts'
 import type { DialMode } from './mode.ts'
 import type { ReusePort } from './reuse-port.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { Lingering } from '../connection/lingering.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { WireFilter } from '../connection/wire-filter.ts'
-import type { DialSettings, FastOpen, PortUse, TCPDialOptions, TCPMetrics, TransportSettings } from '../options.ts'
-import type { Connection, CounterGroup, Logger, MultiaddrConnection } from '@libp2p/interface'
+import type { DialSettings, PortUse, TCPDialOptions, TCPMetrics, TransportSettings } from '../options.ts'
+import type { Connection, Logger, MultiaddrConnection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
@@ -51,6 +51,17 @@ interface Dial {
 
   /** Whether Fast Open may be used, with the option of that name */
   maySynWait: boolean
+}
+
+/** An open socket, and how it was opened */
+interface Connected {
+  socket: Socket
+
+  /** With the option `reusePort` */
+  port?: PortUse
+
+  /** Exists where the peer has yet to answer the SYN */
+  late?: LateConnect
 }
 
 /**
@@ -141,21 +152,13 @@ export class Dialer {
     const { log, metrics } = this.#init
     const { ma, options } = dial
     const { negotiation } = mode
-    const fastOpen = dial.maySynWait ? this.#init.settings.fastOpen : undefined
-    const start = performance.now()
-    const { socket, port } = await this.#connect(dial, fastOpen)
-    const late = fastOpen == null
-      ? undefined
-      : lateConnect({ ma, socket, signal: options.signal, timeout: dial.settings.socket.timeout, start, log, metrics, fastOpen })
-
-    if (late != null && negotiation != null) {
-      // one segment for both, which is the SYN
-      negotiation.patience = FIRST_WRITE_TIMEOUT
-    }
+    const connected = await this.#connect(dial)
+    const { late } = connected
+    late?.gather(negotiation)
 
     // only a dial from a listening port may meet one of the peer's
-    const collision = port === 'reused' && options.initiator !== false ? new SimultaneousOpen(negotiation) : undefined
-    const maConn = this.#toConnection(socket, dial, port, collision ?? negotiation, late?.events ?? metrics?.events)
+    const collision = connected.port === 'reused' && options.initiator !== false ? new SimultaneousOpen(negotiation) : undefined
+    const maConn = this.#toConnection(connected, dial, collision ?? negotiation)
 
     try {
       log('new outbound connection %a', ma)
@@ -184,14 +187,7 @@ export class Dialer {
         throw withCause(new SimultaneousOpenError(`The connection to ${ma} is one that the peer dialled too`), err)
       }
 
-      log('negotiation with %a, which failed, was %s', ma, describeDialMode(mode))
-
-      // what is refused is dialled again
-      if (negotiation?.state !== 'refused' || options.signal.aborted) {
-        metrics?.errors.increment({ outbound_upgrade: true })
-        log.error('error upgrading outbound connection - %e', err)
-      }
-
+      this.#tellFailure(dial, mode, err)
       throw err
     } finally {
       if (negotiation?.state === 'verified') {
@@ -202,9 +198,23 @@ export class Dialer {
     }
   }
 
-  async #connect ({ ma, endpoint, settings, options, stops }: Dial, fastOpen?: FastOpen): Promise<{ socket: Socket, port?: PortUse }> {
+  #tellFailure ({ ma, options }: Dial, mode: DialMode, err: Error): void {
+    const { log, metrics } = this.#init
+
+    log('negotiation with %a, which failed, was %s', ma, describeDialMode(mode))
+
+    // what is refused is dialled again
+    if (mode.negotiation?.state !== 'refused' || options.signal.aborted) {
+      metrics?.errors.increment({ outbound_upgrade: true })
+      log.error('error upgrading outbound connection - %e', err)
+    }
+  }
+
+  async #connect ({ ma, endpoint, settings, options, stops, maySynWait }: Dial): Promise<Connected> {
     const { log, metrics, reusePort, sockets } = this.#init
     const { onProgress, signal } = options
+    const fastOpen = maySynWait ? this.#init.settings.fastOpen : undefined
+    const start = performance.now()
 
     if (signal.aborted) {
       throw abortError(signal)
@@ -238,10 +248,14 @@ export class Dialer {
       onProgress?.(new CustomProgressEvent<PortUse>('tcp:local-port', port.use))
     }
 
-    return { socket, port: port?.use }
+    return {
+      socket,
+      port: port?.use,
+      late: fastOpen == null ? undefined : lateConnect({ ma, socket, signal, timeout: settings.socket.timeout, start, log, metrics, fastOpen })
+    }
   }
 
-  #toConnection (socket: Socket, { ma, options, settings }: Dial, port?: PortUse, filter?: WireFilter, events?: CounterGroup): SocketConnection {
+  #toConnection ({ socket, port, late }: Connected, { ma, options, settings }: Dial, filter?: WireFilter): SocketConnection {
     const { lingering, metrics, onConnection } = this.#init
 
     try {
@@ -253,7 +267,7 @@ export class Dialer {
         settings: settings.connection,
         lingering,
         filter,
-        metrics: events,
+        metrics: late?.events ?? metrics?.events,
         log: this.#connectionLog
       })
 
@@ -262,6 +276,7 @@ export class Dialer {
       return maConn
     } catch (err: any) {
       metrics?.errors.increment({ outbound_to_connection: true })
+      late?.failed(err)
       socket.destroy(err)
       throw err
     }

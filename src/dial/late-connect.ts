@@ -2,12 +2,12 @@ import net from 'node:net'
 import os from 'node:os'
 import { TimeoutError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { FIRST_WRITE_TIMEOUT } from '../constants.ts'
 import { endpointName, toEndpoint } from '../addresses.ts'
+import { FIRST_WRITE_TIMEOUT } from '../constants.ts'
 import { TCPConnectError, abortError, withCause } from '../errors.ts'
 import { printable } from '../printable.ts'
 import type { OpenSocket } from './connect.ts'
-import type { DeferredConnect, FastOpen, FastOpenOutcome, TCPDialOptions, TCPMetrics } from '../options.ts'
+import type { DeferredConnect, FastOpen, TCPDialOptions, TCPMetrics } from '../options.ts'
 import type { CounterGroup, Logger, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
@@ -62,9 +62,8 @@ export function maySynWait (dial: TCPDialOptions): boolean {
 }
 
 /**
- * A SYN that waits where that is possible, and an ordinary connect elsewhere
- *
- * @param target - the IP address, where a name was looked up
+ * A SYN that waits where that is possible, and an ordinary connect elsewhere. `target`
+ * is the IP address, where a name was looked up.
  */
 export function orOrdinary (fastOpen?: FastOpen, target?: string): OpenSocket {
   return options => fastOpen?.openSocket({ ...options, ...target == null ? {} : { host: target } }) ?? net.connect(options)
@@ -80,7 +79,7 @@ export function lateConnect (init: LateConnectInit): LateConnect | undefined {
     return new LateConnect(init)
   }
 
-  countOutcome(init.metrics, connect?.outcome)
+  tellOutcome(init, connect)
 }
 
 /**
@@ -112,6 +111,13 @@ export class LateConnect {
     socket.on('error', this.#onError)
     // before the upgrader hears of it, and destroys the socket
     signal.addEventListener('abort', this.#update)
+  }
+
+  /** Have the proposal wait for the first message of the handshake: the SYN is one segment */
+  gather (negotiation?: { patience: number }): void {
+    if (negotiation != null) {
+      negotiation.patience = FIRST_WRITE_TIMEOUT
+    }
   }
 
   /**
@@ -217,7 +223,7 @@ export class LateConnect {
       try {
         log('connection opened %a', ma)
         metrics?.events.increment({ connect: true })
-        countOutcome(metrics, connect?.outcome)
+        tellOutcome(this.#init, connect)
       } catch (err: any) {
         // a logger or metrics of others: then the dial fails as where it connects at first
         this.#state = 'failed'
@@ -284,9 +290,10 @@ export class LateConnect {
   }
 }
 
-function countOutcome (metrics?: TCPMetrics, outcome?: FastOpenOutcome): void {
-  if (outcome != null) {
-    metrics?.fastOpen?.increment({ [outcome]: true })
+function tellOutcome ({ log, ma, metrics }: LateConnectInit, connect?: DeferredConnect): void {
+  if (connect != null) {
+    log('data in the SYN to %a: %s', ma, connect.outcome)
+    metrics?.fastOpen?.increment({ [connect.outcome]: true })
   }
 }
 

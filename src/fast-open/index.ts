@@ -21,8 +21,8 @@
 
 import { InvalidParametersError } from '@libp2p/interface'
 import { FastOpenDialler } from './dial.ts'
-import { checkKernel, loadLibc } from './load-libc.ts'
 import { listenWithFastOpen } from './listen.ts'
+import { checkKernel, loadLibc } from './load-libc.ts'
 import type { FastOpen } from '../options.ts'
 
 export { FastOpenUnavailableError } from './errors.ts'

@@ -10,10 +10,8 @@ const BACKLOG = 511
 
 /**
  * In place of `server.listen(options)`: the server takes data in a SYN, from peers
- * that show a cookie.
- *
- * @param queue - how many connections at most may wait for the end of their
- * handshake with their data taken already
+ * that show a cookie. At most `queue` connections wait for the end of their TCP handshake
+ * with their data taken already.
  */
 export function listenWithFastOpen (libc: Libc, queue: number, server: Server, options: ListenOptions): void {
   const { host, port = 0, path } = options

@@ -17,6 +17,21 @@ import type { NetConnectOpts } from 'node:net'
 
 const { ENOMEM, EMFILE, EADDRINUSE, EOPNOTSUPP, ENOPROTOOPT } = os.constants.errno
 
+const waits: Record<string, () => unknown> = {
+  'at once': () => {},
+  'after a microtask': async () => Promise.resolve(),
+  'after two microtasks': async () => {
+    await Promise.resolve()
+    await Promise.resolve()
+  },
+  'after a tick': async () => new Promise<void>(resolve => { process.nextTick(resolve) }),
+  'after a turn': async () => new Promise(resolve => { setImmediate(resolve) }),
+  'after two turns': async () => {
+    await new Promise(resolve => { setImmediate(resolve) })
+    await new Promise(resolve => { setImmediate(resolve) })
+  }
+}
+
 describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
   const defer = cleanUpAfterEach()
 
@@ -56,9 +71,9 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
         const { port } = await rawPeer(defer)
         const dialler = new FastOpenDialler(loadLibc())
 
-        await expectNoLeak(() => {
-          expect(() => dialler.open({ host: '127.0.0.1', port, ...options } as NetConnectOpts)).to.throw()
-        })
+        const open = (): unknown => dialler.open({ host: '127.0.0.1', port, ...options } as NetConnectOpts)
+
+        await expectNoLeak(() => { expect(open).to.throw() })
       })
     }
 
@@ -73,20 +88,22 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
       })
     })
 
-    for (const phase of ['at once', 'after a microtask', 'after two microtasks', 'after a tick', 'after a turn', 'after two turns']) {
+    for (const [phase, wait] of Object.entries(waits)) {
       it(`are closed where it is aborted ${phase}`, async () => {
         const { addr } = await rawPeer(defer, { allowHalfOpen: false, onSocket (socket) { socket.resume() } })
         const { dial } = rawTransport(defer, { fastOpen: fastOpen() })
 
-        for (let i = 0; i < 20; i++) {
-          await expectNoLeak(async () => {
-            const controller = new AbortController()
-            const dialled = dial(addr, { signal: controller.signal }).then(maConn => { maConn.abort(new Error('Too late')) }, () => {})
+        const abortOne = async (): Promise<void> => {
+          const controller = new AbortController()
+          const dialled = dial(addr, { signal: controller.signal }).then(maConn => { maConn.abort(new Error('Too late')) }, () => {})
 
-            await waits[phase]()
-            controller.abort()
-            await dialled
-          })
+          await wait()
+          controller.abort()
+          await dialled
+        }
+
+        for (let i = 0; i < 20; i++) {
+          await expectNoLeak(abortOne)
         }
       })
     }
@@ -163,18 +180,3 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
     expect(socketDescriptors()).to.be.greaterThan(0)
   })
 })
-
-const waits: Record<string, () => unknown> = {
-  'at once': () => {},
-  'after a microtask': async () => Promise.resolve(),
-  'after two microtasks': async () => {
-    await Promise.resolve()
-    await Promise.resolve()
-  },
-  'after a tick': async () => new Promise<void>(resolve => { process.nextTick(resolve) }),
-  'after a turn': async () => new Promise(resolve => { setImmediate(resolve) }),
-  'after two turns': async () => {
-    await new Promise(resolve => { setImmediate(resolve) })
-    await new Promise(resolve => { setImmediate(resolve) })
-  }
-}

@@ -133,7 +133,8 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
       const error = await dial(addr, { signal, ...options }).then(() => { throw new Error('dialled') }, err => err)
 
       return {
-        error, progress,
+        error,
+        progress,
         counted: counts.labels('libp2p_tcp_dialer_events_total'),
         errors: counts.labels('libp2p_tcp_dialer_errors_total')
       }

@@ -4,13 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { execa } from 'execa'
 import { binaryOf, buildPeer } from '../../benchmarks/contenders/build.ts'
-import { environment } from '../../benchmarks/report/environment.ts'
 import { openLink } from '../../benchmarks/link/open-link.ts'
+import { environment } from '../../benchmarks/report/environment.ts'
 import { withCleanUp } from '../../benchmarks/run/interrupt.ts'
 import { median } from '../../benchmarks/statistics.ts'
 import { startListener } from '../interop/peer-process.ts'
-import type { Link } from '../../benchmarks/link/link.ts'
 import type { DialTime, PeerOptions } from './peer.ts'
+import type { Link } from '../../benchmarks/link/link.ts'
 
 /*
  * Counts the round trips of dials with TCP Fast Open over a delayed link between two
