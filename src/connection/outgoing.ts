@@ -50,6 +50,9 @@ export class Outgoing implements Batcher {
   /** Exists since the kernel first did not take all at once */
   #stallWatch?: StallWatch
 
+  /** Not of a socket that was destroyed before it got a connection */
+  #isBatcher = false
+
   /** `stalledWriteTimeout` is how long the peer may take nothing, in ms; 0 for ever */
   constructor (socket: Socket, stalledWriteTimeout: number, writer: Writer) {
     this.#socket = socket
@@ -57,13 +60,16 @@ export class Outgoing implements Batcher {
     this.#writer = writer
 
     if (!socket.closed) {
+      this.#isBatcher = true
       openBatcher()
     }
   }
 
   /** The socket is closed. To be called once */
   onSocketClosed (): void {
-    closeBatcher()
+    if (this.#isBatcher) {
+      closeBatcher()
+    }
   }
 
   /** The peer has sent something */

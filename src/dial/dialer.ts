@@ -13,12 +13,12 @@ import { Refusals } from './refusals.ts'
 import { resolveTarget } from './resolve-target.ts'
 import type { LateConnect } from './late-connect.ts'
 import type { DialMode } from './mode.ts'
-import type { ReusePort } from './reuse-port.ts'
+import type { DialPort, ReusePort } from './reuse-port.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { Lingering } from '../connection/lingering.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { WireFilter } from '../connection/wire-filter.ts'
-import type { DialSettings, PortUse, TCPDialOptions, TCPMetrics, TransportSettings } from '../options.ts'
+import type { DialSettings, FastOpen, PortUse, TCPDialOptions, TCPMetrics, TransportSettings } from '../options.ts'
 import type { Connection, Logger, MultiaddrConnection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
@@ -97,23 +97,26 @@ export class Dialer {
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
     const { log, settings } = this.#init
-    const dial = { ma, settings: dialSettings(settings, options), endpoint: toEndpoint(ma), options, stops: this.#stops, maySynWait: maySynWait(options) }
+    let dial: Dial = { ma, settings: dialSettings(settings, options), endpoint: toEndpoint(ma), options, stops: this.#stops, maySynWait: maySynWait(options) }
 
-    try {
-      return await this.#dialTwice(dial)
-    } catch (err: any) {
-      if (err instanceof LostCookieError && !options.signal.aborted) {
-        return this.#dialTwice({ ...dial, maySynWait: false })
+    for (;;) {
+      try {
+        return await this.#dialTwice(dial)
+      } catch (err: any) {
+        const otherwise = withoutCauseOf(err, dial)
+
+        if (options.signal.aborted) {
+          throw otherwise == null ? err : abortError(options.signal)
+        }
+
+        if (otherwise == null) {
+          throw err
+        }
+
+        log(err instanceof LostCookieError ? 'the cookie for %a is gone, dialling again without data in the SYN' : '%a dialled us at the same time, dialling again from any port', ma)
+        options.onProgress?.(new CustomProgressEvent('tcp:redial'))
+        dial = otherwise
       }
-
-      if (!(err instanceof SimultaneousOpenError) || options.signal.aborted) {
-        throw err
-      }
-
-      log('%a dialled us at the same time, dialling again from any port', ma)
-      options.onProgress?.(new CustomProgressEvent('tcp:redial'))
-
-      return this.#dialTwice({ ...dial, options: { ...options, reusePort: false } })
     }
   }
 
@@ -210,7 +213,8 @@ export class Dialer {
     }
   }
 
-  async #connect ({ ma, endpoint, settings, options, stops, maySynWait }: Dial): Promise<Connected> {
+  async #connect (dial: Dial): Promise<Connected> {
+    const { ma, endpoint, settings, options, stops, maySynWait } = dial
     const { log, metrics, reusePort, sockets } = this.#init
     const { onProgress, signal } = options
     const fastOpen = maySynWait ? this.#init.settings.fastOpen : undefined
@@ -241,6 +245,18 @@ export class Dialer {
         }
       }
     })
+
+    try {
+      return this.#connected(dial, socket, start, port, fastOpen)
+    } catch (err: any) {
+      // a logger, metrics or a progress handler that throws: nobody else knows the socket
+      socket.destroy(err)
+      throw err
+    }
+  }
+
+  #connected ({ ma, settings, options: { onProgress, signal } }: Dial, socket: Socket, start: number, port?: DialPort, fastOpen?: FastOpen): Connected {
+    const { log, metrics } = this.#init
 
     if (port != null) {
       log('the dial to %a left from %s port: %s', ma, port.use === 'reused' ? 'a listening' : 'any', port.use)
@@ -298,5 +314,16 @@ export class Dialer {
     return raceSignal(upgrader.upgradeOutbound(maConn, options), signal, {
       translateError: () => abortError(signal)
     })
+  }
+}
+
+/** The same dial without what made it fail, if that is all that did */
+function withoutCauseOf (err: Error, dial: Dial): Dial | undefined {
+  if (err instanceof LostCookieError && dial.maySynWait) {
+    return { ...dial, maySynWait: false }
+  }
+
+  if (err instanceof SimultaneousOpenError && dial.options.reusePort !== false) {
+    return { ...dial, options: { ...dial.options, reusePort: false } }
   }
 }

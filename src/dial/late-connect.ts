@@ -94,6 +94,9 @@ export class LateConnect {
   #state: State = 'pending'
   #error?: Error
 
+  /** Whether 'close' was emitted: `socket.closed` is true before */
+  #isClosed = false
+
   /** For what happens on the connection: nothing of that counts until it stands */
   readonly events?: CounterGroup
 
@@ -109,6 +112,7 @@ export class LateConnect {
     }
 
     socket.on('error', this.#onError)
+    socket.once('close', this.#onClose)
     // before the upgrader hears of it, and destroys the socket
     signal.addEventListener('abort', this.#update)
   }
@@ -175,7 +179,7 @@ export class LateConnect {
 
     if (socket.destroyed) {
       // its error is still to come
-      return socket.closed ? undefined : new Promise(resolve => { socket.once('close', resolve) })
+      return this.#isClosed ? undefined : new Promise(resolve => { socket.once('close', resolve) })
     }
 
     this.#sendSynAtLast()
@@ -237,6 +241,7 @@ export class LateConnect {
 
     this.#timers.forEach(timer => { clearTimeout(timer) })
     socket.off('error', this.#onError)
+    socket.off('close', this.#onClose)
     signal.removeEventListener('abort', this.#update)
   }
 
@@ -248,6 +253,8 @@ export class LateConnect {
       fastOpen.sendSyn(socket)
     }
   }
+
+  readonly #onClose = (): void => { this.#isClosed = true }
 
   readonly #onTimeout = (): void => {
     const { log, ma, metrics, socket, start } = this.#init

@@ -29,13 +29,15 @@ export async function resolveTarget (endpoint: Endpoint, options: SocketOptions<
         reject(err)
       } else {
         // a look-up of the caller's may not know `all`
-        resolve(typeof found === 'string' ? [found] : (found as Array<{ address: string }>).map(({ address }) => address))
+        resolve(Array.isArray(found) ? found.map(entry => entry?.address) : [`${found}`])
       }
     })
 
     const addresses = await raceSignal(promise, signal)
 
-    return addresses.every(address => net.isIP(address) === net.isIP(addresses[0])) ? addresses[0] : undefined
+    const version = net.isIP(addresses[0])
+
+    return version !== 0 && addresses.every(address => net.isIP(address) === version) ? addresses[0] : undefined
   } catch {
     return undefined
   }

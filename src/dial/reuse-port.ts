@@ -10,7 +10,7 @@ import type { ListeningAddress, LocalAddress } from './local-port.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { BindServer } from '../listener/pausable-server.ts'
 import type { FastOpen, PortUse, SocketOptions, TCPDialSocketOptions } from '../options.ts'
-import type { ListenOptions, Server, Socket, TcpNetConnectOpts } from 'node:net'
+import type { BoundSocket, ListenOptions, Server, Socket, TcpNetConnectOpts } from 'node:net'
 
 export interface DialPort {
   readonly use: PortUse
@@ -194,7 +194,9 @@ class ReusedPort implements DialPort {
   }
 
   reopen (err: NodeJS.ErrnoException): OpenSocket | undefined {
-    return this.#use === 'reused' && PORT_ERRORS.includes(err.code ?? '') ? this.#fallBack(err) : undefined
+    const isOfPort = err.syscall === 'bind' || PORT_ERRORS.includes(err.code ?? '')
+
+    return this.#use === 'reused' && isOfPort ? this.#fallBack(err) : undefined
   }
 
   #fallBack (err: Error): OpenSocket {
@@ -214,15 +216,24 @@ function openFrom ({ host, port }: LocalAddress, options: TcpNetConnectOpts, fas
   }
 
   const handle = new net.BoundSocket({ host, port, ipv6Only: net.isIPv6(host), reusePort: true })
+  const socket = wrap(handle, options)
 
   try {
-    const socket = new net.Socket({ ...options, handle })
-
     if (options.timeout != null) {
       socket.setTimeout(options.timeout)
     }
 
     return socket.connect(options)
+  } catch (err) {
+    socket.destroy()
+    throw err
+  }
+}
+
+/** From now on the socket owns the handle */
+function wrap (handle: BoundSocket, options: TcpNetConnectOpts): Socket {
+  try {
+    return new net.Socket({ ...options, handle })
   } catch (err) {
     handle[Symbol.dispose]()
     throw err

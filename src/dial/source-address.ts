@@ -11,6 +11,9 @@ const DISCARD = 9
 export async function sourceAddress (target: string, signal: AbortSignal): Promise<string | undefined> {
   const socket = dgram.createSocket(net.isIPv6(target) ? 'udp6' : 'udp4')
 
+  // where the signal ends the wait, an error may still come
+  socket.on('error', () => {})
+
   try {
     socket.connect(DISCARD, target)
     await once(socket, 'connect', { signal })

@@ -33,7 +33,8 @@ function ipBytes (ip: string, isIPv6: boolean): Uint8Array {
 
 /** The number of an interface, by its name or as it is */
 function scopeId (zone: string): number {
-  const address = os.networkInterfaces()[zone]?.find(({ family }) => family === 'IPv6')
+  // a global address of the interface has the scope 0
+  const address = os.networkInterfaces()[zone]?.find(({ family, scopeid }) => family === 'IPv6' && scopeid !== 0)
 
   return address?.scopeid ?? Number(zone)
 }

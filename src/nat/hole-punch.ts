@@ -41,8 +41,9 @@ export interface HolePunchOpened {
  * - `denied`: the connection gater denied the peer or its addresses
  * - `stopped`: the node stopped
  * - `upgrade`: a dial came through, and its upgrade failed
+ * - `busy`: as many punches as are allowed at a time were under way
  */
-export type HolePunchFailure = 'timeout' | 'refused' | 'denied' | 'stopped' | 'upgrade'
+export type HolePunchFailure = 'timeout' | 'refused' | 'denied' | 'stopped' | 'upgrade' | 'busy'
 
 export interface HolePunchFailed {
   peer: PeerId
@@ -65,6 +66,12 @@ export interface HolePunchInit {
 /** Errors of a dial after which another SYN may still meet the peer's on its way */
 const REFUSALS = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']
 
+/** Each wait after a refusal is this much longer than the one before: the peer chooses whom we dial, and it may be anybody */
+const WAIT_GROWTH = 1.5
+
+/** Punches at a time: peers begin them, and a relay lets anybody be a peer */
+const MAX_PUNCHES = 32
+
 /**
  * Dials a peer while the peer dials us: the first SYN of each end opens its own NAT for that
  * of the other.
@@ -75,6 +82,7 @@ export class HolePunch {
   readonly #metrics?: CounterGroup
   readonly #onProgress?: (event: HolePunchEvents) => void
   #stopping = new AbortController()
+  #running = 0
 
   constructor ({ components, log, metrics, onProgress }: HolePunchInit) {
     this.#components = components
@@ -108,15 +116,11 @@ export class HolePunch {
     this.#metrics?.increment({ tried: true })
     this.#onProgress?.(new CustomProgressEvent<HolePunchStart>('hole-punch:start', { peer, addresses, initiator }))
 
+    let connection: Connection
+
     try {
-      const connection = await attempt.run(addresses)
-      const ms = performance.now() - start
-
-      this.#log('punched a hole to %p, %a, in %d ms', peer, connection.remoteAddr, ms)
-      this.#metrics?.increment({ opened: true })
-      this.#onProgress?.(new CustomProgressEvent<HolePunchOpened>('hole-punch:opened', { peer, connection, ms }))
-
-      return connection
+      this.#running++
+      connection = await (this.#running > MAX_PUNCHES ? attempt.refuse() : attempt.run(addresses))
     } catch (error: any) {
       const reason = this.#stopping.signal.aborted ? 'stopped' : attempt.failure
 
@@ -125,7 +129,17 @@ export class HolePunch {
       this.#onProgress?.(new CustomProgressEvent<HolePunchFailed>('hole-punch:failed', { peer, reason, error }))
 
       throw error
+    } finally {
+      this.#running--
     }
+
+    const ms = performance.now() - start
+
+    this.#log('punched a hole to %p, %a, in %d ms', peer, connection.remoteAddr, ms)
+    this.#metrics?.increment({ opened: true })
+    this.#onProgress?.(new CustomProgressEvent<HolePunchOpened>('hole-punch:opened', { peer, connection, ms }))
+
+    return connection
   }
 }
 
@@ -135,6 +149,9 @@ class Attempt {
   readonly #initiator: boolean
   readonly #timeout: AbortSignal
   #failure: HolePunchFailure = 'timeout'
+
+  /** Whether a connection came through. Dials that are under way go on where the peer chooses, and no more begin */
+  #isOpen = false
 
   constructor (components: HolePunchComponents, peer: PeerId, initiator: boolean, timeout: AbortSignal) {
     this.#components = components
@@ -147,6 +164,14 @@ class Attempt {
     return this.#failure
   }
 
+  /**
+   * @throws {ConnectionFailedError}
+   */
+  async refuse (): Promise<never> {
+    this.#failure = 'busy'
+    throw new ConnectionFailedError(`${MAX_PUNCHES} holes are punched already`)
+  }
+
   async run (addresses: Multiaddr[]): Promise<Connection> {
     const direct = this.#components.connectionManager.getConnections(this.#peer).find(isDirect)
 
@@ -155,35 +180,53 @@ class Attempt {
     }
 
     const allowed = await this.#allowed(addresses)
+    const heard = new AbortController()
     const over = new AbortController()
     const signal = AbortSignal.any([this.#timeout, over.signal])
-    const accepted = this.#accepted(allowed, signal)
+    const accepted = this.#accepted(allowed, AbortSignal.any([this.#timeout, heard.signal]))
     const dials = allowed.map(async address => this.#dial(address, signal))
 
     setMaxListeners(Infinity, signal)
 
     try {
       const connection = await Promise.race([accepted, Promise.any(dials)])
-      dials.forEach(dial => { dial.then(other => { closeUnless(connection, other) }, () => {}) })
+      this.#isOpen = true
+
+      if (this.#initiator) {
+        // One end chooses. If both did, each could close the connection that the other keeps
+        dials.forEach(dial => { dial.then(other => { closeUnless(connection, other) }, () => {}) })
+        over.abort()
+      }
 
       return connection
     } catch (err: any) {
+      over.abort()
+
       if (this.#timeout.aborted) {
         throw abortError(this.#timeout)
       }
 
       throw err instanceof AggregateError ? err.errors[0] : err
     } finally {
-      over.abort()
+      heard.abort()
       accepted.catch(() => {})
+      dials.forEach(dial => { dial.catch(() => {}) })
     }
   }
 
-  /** A direct connection that is not one of our dials: those are handed out when the dial returns them */
+  /** The peer's dial, if it comes through. Ours are handed out when the dial returns them */
   async #accepted (dialled: Multiaddr[], signal: AbortSignal): Promise<Connection> {
     const { promise, resolve, reject } = Promise.withResolvers<Connection>()
     const onOpen = ({ detail: connection }: CustomEvent<Connection>): void => {
-      if (connection.remotePeer.equals(this.#peer) && isDirect(connection) && !dialled.some(address => address.equals(connection.remoteAddr))) {
+      if (!connection.remotePeer.equals(this.#peer) || !isDirect(connection)) {
+        return
+      }
+
+      if (dialled.some(address => address.equals(connection.remoteAddr))) {
+        // If it is one of our dials, that returns it before the turn of the event loop is over. If not, the peer's dial left
+        // from the port that we dial
+        setImmediate(() => { resolve(connection) })
+      } else {
         resolve(connection)
       }
     }
@@ -201,22 +244,23 @@ class Attempt {
   }
 
   async #dial (address: Multiaddr, signal: AbortSignal): Promise<Connection> {
-    for (;;) {
+    for (let pause = PUNCH_INTERVAL; ; pause *= WAIT_GROWTH) {
       try {
         return await this.#components.transportManager.dial(address, { signal, initiator: this.#initiator, reusePort: true })
       } catch (err: any) {
-        if (signal.aborted) {
+        if (signal.aborted || this.#isOpen) {
           throw err
         }
 
-        if (!REFUSALS.includes(err.code)) {
+        // with the option `dialOpts.timeout` a dial may end before the punch
+        if (!REFUSALS.includes(err.code) && err.name !== 'TimeoutError') {
           this.#failure = 'upgrade'
           throw err
         }
 
         // the peer's SYN opens its NAT sooner or later
         this.#failure = 'refused'
-        await wait(PUNCH_INTERVAL, undefined, { signal })
+        await wait(pause, undefined, { signal })
       }
     }
   }

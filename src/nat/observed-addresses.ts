@@ -29,17 +29,24 @@ export class ObservedAddresses {
   readonly #observations = new Map<string, Observation>()
 
   /**
-   * @returns the address, if it is one at which others may reach us
+   * What a peer tells first on a connection counts: the address of a connection does not change.
+   *
+   * @returns the address, if it is one at which others may reach us, unless the host of
+   * the peer tells another one on another connection
    */
-  add (connection: Pick<Connection, 'id' | 'remoteAddr'>, observed: Multiaddr): Multiaddr | undefined {
-    if (!isPublicTCP(observed)) {
+  add (connection: Pick<Connection, 'id' | 'remoteAddr' | 'status'>, observed: Multiaddr): Multiaddr | undefined {
+    // the connection may have closed while libp2p dealt with what the peer said
+    if (connection.status !== 'open' || this.#observations.has(connection.id) || !isPublicTCP(observed)) {
       return
     }
 
     const address = withoutPeer(observed)
-    this.#observations.set(connection.id, { address, observer: hostOf(connection.remoteAddr) })
+    const observer = hostOf(connection.remoteAddr)
+    const contradicts = [...this.#observations.values()].some(other => other.observer === observer && !other.address.equals(address))
 
-    return address
+    this.#observations.set(connection.id, { address, observer })
+
+    return contradicts ? undefined : address
   }
 
   delete (connection: Pick<Connection, 'id'>): void {
@@ -67,7 +74,8 @@ export class ObservedAddresses {
 
 /** An IP address and a port, of the public internet and not of a relay */
 function isPublicTCP (address: Multiaddr): boolean {
-  const [{ name }] = address.getComponents()
+  // a peer may tell an address of nothing
+  const name = address.getComponents()[0]?.name
 
   return TCP.exactMatch(address) && (name === 'ip4' || (name === 'ip6' && isGlobalUnicast(address))) && !isPrivate(address)
 }

@@ -5,6 +5,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { holePunching } from '../../src/index.ts'
 import { ObservedAddresses, observedAddresses } from '../../src/nat/observed-addresses.ts'
+import { turns } from '../fixtures/bytes.ts'
 import { until } from '../fixtures/waiting.ts'
 import type { Connection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -144,8 +145,8 @@ describe('holePunching()', () => {
 
   it('offers what peers observe, besides what is verified', () => {
     const { components, observed } = setUp()
-    observed.add({ id: '1', remoteAddr: ADDRESS }, multiaddr('/ip4/45.0.1.2/tcp/4001'))
-    observed.add({ id: '2', remoteAddr: ADDRESS }, multiaddr('/ip4/45.0.1.9/tcp/9'))
+    observed.add({ id: '1', status: 'open', remoteAddr: ADDRESS }, multiaddr('/ip4/45.0.1.2/tcp/4001'))
+    observed.add({ id: '2', status: 'open', remoteAddr: ADDRESS }, multiaddr('/ip4/45.0.1.9/tcp/9'))
 
     expect(components().addressManager.getAddresses().map(String)).to.deep.equal([
       `/ip4/45.0.1.9/tcp/9/p2p/${US}`,
@@ -220,6 +221,30 @@ describe('holePunching()', () => {
     expect(await punching).to.equal(accepted)
     expect(dials[0].options.signal.aborted).to.be.true()
     expect(listeners()).to.equal(0)
+  })
+
+  it('resolves with the connection of the peer, also where it left from the port that is dialled', async () => {
+    const { handle, dials, open } = setUp()
+    const punching = handle()
+    await until(() => dials.length === 1, 'the dial')
+    const accepted = connection({ remoteAddr: multiaddr(dials[0].ma) })
+    open(accepted)
+
+    expect(await punching).to.equal(accepted)
+  })
+
+  it('leaves the choice of the connection to the end that is the initiator', async () => {
+    const { onConnect, dials } = setUp()
+    const punching = onConnect({ initiator: false }, [multiaddr('/ip4/45.0.2.2/tcp/1'), multiaddr('/ip4/45.0.2.2/tcp/2')])
+    await until(() => dials.length === 2, 'the dials')
+    const [winner, other] = [connection(), connection()]
+
+    dials[0].resolve(winner)
+    expect(await punching).to.equal(winner)
+    expect(dials[1].options.signal.aborted).to.be.false()
+    dials[1].resolve(other)
+    await turns(2)
+    expect((other as any).closed).to.not.equal(true)
   })
 
   it('resolves with a direct connection that is there', async () => {

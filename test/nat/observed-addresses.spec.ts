@@ -7,13 +7,13 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import type { RawTransport } from '../fixtures/raw.ts'
-import type { Multiaddr } from '@multiformats/multiaddr'
+import type { ConnectionStatus } from '@libp2p/interface'
 
 const PUBLIC = '/ip4/45.0.1.2/tcp/4001'
 const isSupported = typeof net.BoundSocket === 'function' && process.platform === 'linux'
 
-function seenBy (id: string, host = '46.0.0.1'): { id: string, remoteAddr: Multiaddr } {
-  return { id, remoteAddr: multiaddr(`/ip4/${host}/tcp/1`) }
+function seenBy (id: string, host = '46.0.0.1', status: ConnectionStatus = 'open'): Parameters<ObservedAddresses['add']>[0] {
+  return { id, status, remoteAddr: multiaddr(`/ip4/${host}/tcp/1`) }
 }
 
 describe('addresses that peers observe', () => {
@@ -39,6 +39,24 @@ describe('addresses that peers observe', () => {
       expect(observed.best()).to.be.empty()
     })
   }
+
+  it('may be empty, which is none', () => {
+    expect(new ObservedAddresses().add(seenBy('1'), multiaddr(new Uint8Array(0)))).to.equal(undefined)
+  })
+
+  it('are not kept where the connection has closed meanwhile', () => {
+    const observed = new ObservedAddresses()
+
+    expect(observed.add(seenBy('1', '46.0.0.1', 'closed'), multiaddr(PUBLIC))).to.equal(undefined)
+    expect(observed.best()).to.be.empty()
+  })
+
+  it('are one for a connection and one for a host: nobody floods the address manager', () => {
+    const observed = new ObservedAddresses()
+    const told = Array.from({ length: 20 }, (_, i) => [observed.add(seenBy('1'), multiaddr(`/ip4/45.0.1.${i + 1}/tcp/1`)), observed.add(seenBy(`${i + 2}`), multiaddr(`/ip4/45.0.2.${i + 1}/tcp/1`))])
+
+    expect(told.flat().filter(address => address != null).map(String)).to.deep.equal(['/ip4/45.0.1.1/tcp/1'])
+  })
 
   it('are those that most hosts see, and three at most', () => {
     const observed = new ObservedAddresses()
@@ -92,7 +110,7 @@ describe('a transport with reusePort', () => {
       added,
       identify (maConn, observedAddr) {
         events.safeDispatchEvent('peer:identify', {
-          detail: { connection: { id: '1', remoteAddr: maConn.remoteAddr, timeline: maConn.timeline }, observedAddr: observedAddr == null ? undefined : multiaddr(observedAddr) }
+          detail: { connection: { id: '1', status: 'open', remoteAddr: maConn.remoteAddr, timeline: maConn.timeline }, observedAddr: observedAddr == null ? undefined : multiaddr(observedAddr) }
         })
       }
     }
