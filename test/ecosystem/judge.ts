@@ -11,7 +11,7 @@ export interface Verdict {
   /** Each once */
   complaints: string[]
 
-  /** Medians of the rounds, of official's time in the same round; NaN of official itself */
+  /** Medians of the rounds in which both came through, of official's time in the same round; NaN if there is none */
   wall: number
   cpu: number
 
@@ -32,8 +32,9 @@ export function judge (program: ProgramName, mode: ModeName, rounds: Outcome[][]
     official: round.find(outcome => outcome.program === program && outcome.mode === 'official')
   })).filter((pair): pair is { outcome: Outcome, official: Outcome | undefined } => pair.outcome != null)
   const complaints = pairs.map(({ outcome, official }) => [...outcome.complaints, ...differences(outcome, official)])
-  const wall = pairs.map(({ outcome, official }) => outcome.wall / (official?.wall ?? NaN))
-  const cpu = pairs.map(({ outcome, official }) => outcome.cpu / (official?.cpu ?? NaN))
+  const timed = pairs.filter(({ outcome, official }) => outcome.complaints.length === 0 && official?.complaints.length === 0)
+  const wall = timed.map(({ outcome, official }) => outcome.wall / (official?.wall ?? NaN))
+  const cpu = timed.map(({ outcome, official }) => outcome.cpu / (official?.cpu ?? NaN))
 
   return {
     program,

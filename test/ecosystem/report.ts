@@ -49,7 +49,7 @@ export function report ({ rounds, programs, modes, versions, skipped, provenance
       columns: [{ title: 'program', align: 'left' }, { title: `${MODES.official}, ms` }, ...modes.filter(mode => mode !== 'official').flatMap(mode => [{ title: `${MODES[mode]}, clock` }, { title: 'processor' }])],
       rows: programs.filter(program => skipped[program] == null).map(program => [
         program,
-        ms(median(rounds.flat().filter(outcome => outcome.program === program && outcome.mode === 'official').map(({ wall }) => wall))),
+        ms(median(rounds.flat().filter(outcome => outcome.program === program && outcome.mode === 'official' && outcome.complaints.length === 0).map(({ wall }) => wall))),
         ...modes.filter(mode => mode !== 'official').flatMap(mode => timesOf(verdicts.find(verdict => verdict.program === program && verdict.mode === mode)))
       ])
     }),
