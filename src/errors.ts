@@ -46,7 +46,8 @@ export class TCPStalledWriteError extends TimeoutError {
  * system no SO_REUSEPORT.
  */
 export class ReusePortUnsupportedError extends UnsupportedOperationError {
-
+  static name = 'ReusePortUnsupportedError'
+  name = 'ReusePortUnsupportedError'
 }
 
 /**

@@ -135,7 +135,6 @@ async function write (results: CellResult[], autonat: AutonatResult[], atOnce: A
     versions: await versions(),
     autonat: autonat.length > 0 ? autonat : kept.autonat ?? [],
     atOnce: atOnce.length > 0 ? atOnce : kept.atOnce ?? [],
-    command: ['npm run test:nat', '--', ...process.argv.slice(2)].join(' '),
     date: new Date().toISOString().slice(0, 10)
   }
 

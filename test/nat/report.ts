@@ -12,7 +12,6 @@ export interface ReportInit {
   results: CellResult[]
   autonat: AutonatResult[]
   atOnce: AtOnceResult[]
-  command: string
   date: string
   versions: Versions
 }
@@ -32,7 +31,7 @@ const TITLES: Record<Group, { title: string, text: string }> = {
   },
   hard: {
     title: 'NATs that cannot be punched, or hardly',
-    text: 'A NAT with another port for every connection leads no dial to where the peer listens. One that answers RST ends the dial that comes too early, and go gives up then: a hole needs both SYNs to be under way at once, which no delay makes unlikely.'
+    text: 'A NAT with another port for every connection leads no dial to where the peer listens. One that answers RST ends the dial that comes too early. A hole then needs both SYNs to be under way at once, which is unlikely without a distance. go dials once in each of its three attempts, ours every 100 ms until the attempt is over.'
   },
   control: {
     title: 'Control: @libp2p/tcp',
@@ -57,10 +56,10 @@ const NATS: Record<NatKind, string> = {
   forward: 'forwards a port'
 }
 
-export function report ({ results, autonat, atOnce, command, date, versions }: ReportInit): string {
+export function report ({ results, autonat, atOnce, date, versions }: ReportInit): string {
   return `${[
     '# Hole punching',
-    `Written by \`${command}\` on ${date} at ${versions.js.commit}. [README.md](./README.md) describes the network.`,
+    `Written by \`npm run test:nat -- --keep\`, group by group, the last of them on ${date} at ${versions.js.commit}. [README.md](./README.md) describes the network.`,
     'A run is three new processes: a public relay and two nodes behind NATs. The first dials the second over the relay. It counts if both then tell of a direct connection to the address at which the public network sees the other. The time is from the relayed connection to the direct one, as the first node sees it: median, and the 10th and 90th percentile.',
     tables(results, autonat, atOnce),
     '## Measured with',
