@@ -6,7 +6,6 @@ export const NAMES: Record<string, string> = {
   official: 'official',
   transport: 'our transport',
   ours: 'ours',
-  'fast-open': 'ours, Fast Open',
   hasty: 'ours, hasty close',
   'tcp-conn': 'tcp-conn (Go), published'
 }

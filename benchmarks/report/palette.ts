@@ -34,7 +34,6 @@ export const RIVALS: Record<string, string> = {
   official: '#d9730d',
   transport: '#84489c',
   ours: ACCENT,
-  'fast-open': '#0d8a6a',
   hasty: '#7028f8',
   'tcp-conn': '#cc003c'
 }

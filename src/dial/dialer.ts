@@ -78,6 +78,9 @@ export class Dialer {
   /** How often the transport was stopped */
   #stops = 0
 
+  /** Ends look-ups that are under way when the transport stops */
+  #stopping = new AbortController()
+
   constructor (init: DialerInit) {
     this.#init = init
     this.#connectionLog = init.log.newScope('connection')
@@ -86,6 +89,8 @@ export class Dialer {
   /** A dial that is under way opens no socket from now on */
   stop (): void {
     this.#stops++
+    this.#stopping.abort()
+    this.#stopping = new AbortController()
   }
 
   /**
@@ -226,9 +231,10 @@ export class Dialer {
 
     onProgress?.(new CustomProgressEvent('tcp:open-connection'))
 
-    const port = await reusePort?.choose(endpoint, settings.socket, options.reusePort, signal, fastOpen)
+    const lookup = reusePort == null && fastOpen == null ? signal : AbortSignal.any([signal, this.#stopping.signal])
+    const port = await reusePort?.choose(endpoint, settings.socket, options.reusePort, lookup, fastOpen)
     // a name is looked up before the socket is made, which is of one family
-    const target = port == null && fastOpen != null ? await resolveTarget(endpoint, settings.socket, signal) : undefined
+    const target = port == null && fastOpen != null ? await resolveTarget(endpoint, settings.socket, lookup) : undefined
     const socket = await connect(ma, settings.socket, {
       signal,
       log,

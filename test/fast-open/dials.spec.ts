@@ -245,6 +245,18 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
     await dialled
   })
 
+  it('end when the transport stops in a look-up that never answers', async () => {
+    const { dial, transport } = rawTransport(defer, { fastOpen: fastOpen() })
+    const asked = Promise.withResolvers<void>()
+    const dialled = dial('/dns4/never.test/tcp/1', { lookup: () => { asked.resolve() } })
+    dialled.catch(() => {})
+
+    await asked.promise
+    await transport.stop?.()
+    await expect(within(1_000, 'the dial', dialled)).to.eventually.be.rejected.with.property('name', 'ConnectionFailedError')
+    await until(() => openSockets() === 0, 'no socket is left')
+  })
+
   it('resolve when the connection stands, though nothing was written', async () => {
     const { dial, addr, next } = await withCookie()
     const maConn = await within(2_000, 'the dial', dial(addr))
