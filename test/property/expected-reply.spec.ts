@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import fc from 'fast-check'
-import { OptimisticNegotiation } from '../../src/negotiation/connection.ts'
+import { OptimisticNegotiation } from '../../src/negotiation/security.ts'
 import { ExpectedReply } from '../../src/negotiation/expected-reply.ts'
 import { list } from '../negotiation/fixtures/proposals.ts'
 import { check, chunked, seed } from './fixtures/check.ts'
