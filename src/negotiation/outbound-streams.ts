@@ -6,7 +6,7 @@ const MAX_INBOUND_STREAMS = 32
 const MAX_OUTBOUND_STREAMS = 64
 
 /** How long the peer may take to close a stream after us, in ms: libp2p gives a connection as long */
-const CLOSE_TIMEOUT = 1_000
+const PEER_CLOSE_TIMEOUT = 1_000
 
 export type StreamLimitOptions = AbortOptions & Pick<NewStreamOptions, 'maxOutboundStreams'>
 
@@ -149,7 +149,7 @@ export class OutboundStreams {
 
     const timeout = Promise.withResolvers<boolean>()
     // proposals have a timeout of their own
-    const timer = isHeld ? undefined : setTimeout(() => { timeout.resolve(false) }, CLOSE_TIMEOUT).unref()
+    const timer = isHeld ? undefined : setTimeout(() => { timeout.resolve(false) }, PEER_CLOSE_TIMEOUT).unref()
 
     try {
       const hasEnded = await raceSignal(Promise.race([this.#ended.promise.then(() => true), timeout.promise]), signal)
