@@ -346,6 +346,12 @@ const TIMEOUTS = {
 
 type Timeouts = Record<keyof typeof TIMEOUTS, number>
 
+const SOCKET_DEFAULTS = {
+  noDelay: true,
+  keepAlive: true,
+  allowHalfOpen: false
+}
+
 /** The transport's options with valid timeouts, defaults included. No caller can change them any more */
 export type TransportSettings = Readonly<TCPOptions & Timeouts>
 
@@ -453,11 +459,7 @@ export function mergeListenOptions (configured?: TCPListenSocketOptions, specifi
  * is undefined or null counts as absent.
  */
 function merge <Options extends TCPSocketOptions> (names: ReadonlyArray<keyof Options>, configured?: Options | null, specific?: Options | null): SocketOptions<Options> {
-  const merged: Record<PropertyKey, unknown> = {
-    noDelay: true,
-    keepAlive: true,
-    allowHalfOpen: false
-  }
+  const merged: Record<PropertyKey, unknown> = { ...SOCKET_DEFAULTS }
 
   for (const [key, value] of Object.entries(configured ?? {})) {
     if (value != null && !RESERVED.includes(key)) {
