@@ -1,24 +1,5 @@
 import { raceSignal } from 'race-signal'
-
-/**
- * How many streams js-libp2p keeps until the owner of the muxer listens for them
- * (`maxEarlyStreams` of `@libp2p/utils`). At the next one its muxer gives up.
- */
-export const MAX_EARLY_STREAMS = 10
-
-/**
- * How many streams may wait for the peer's answer: the limit of the yamux
- * specification. go-libp2p and rust-libp2p queue as many and drop the next one.
- *
- * @see https://github.com/hashicorp/yamux/blob/master/spec.md
- */
-export const MAX_UNANSWERED_STREAMS = 256
-
-/**
- * After this long a peer is ready or has given up, in ms: libp2p's own limit for
- * the upgrade of an accepted connection.
- */
-const READY_TIMEOUT = 10_000
+import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS, READY_TIMEOUT } from '../constants.ts'
 
 /**
  * - `early`: the peer may not listen for streams yet

@@ -1,5 +1,6 @@
 import { expect } from 'aegir/chai'
-import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS, StreamGate } from '../../src/negotiation/stream-gate.ts'
+import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS } from '../../src/constants.ts'
+import { StreamGate } from '../../src/negotiation/stream-gate.ts'
 import { turns } from '../fixtures/bytes.ts'
 
 describe('the gate for streams of a connection', () => {
