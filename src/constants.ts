@@ -29,8 +29,8 @@ export const COPY_BYTES = 4 * 1024
 export const STALLED_WRITE_TIMEOUT = INACTIVITY_TIMEOUT
 
 /**
- * How much of what a peer sends is kept while nobody listens for it, in bytes;
- * Node adds two chunks of 64 KiB.
+ * How much of what a peer sends is kept while nobody listens for it, in bytes. Reading
+ * stops at 64 KiB. The last chunk and Node's buffer can make it 256 KiB.
  */
 export const MAX_UNREAD_BYTES = 64 * 1024
 
@@ -52,10 +52,10 @@ export const MAX_HELD_BYTES = 64 * 1024 * 1024
 /** A closed socket that still waits for the peer's FIN is destroyed after this long without input, in ms. */
 export const LINGER_IDLE_TIMEOUT = 5_000
 
-/** ... and after this long in any case, in ms. */
+/** It is destroyed after this long in any case, in ms. */
 export const LINGER_TIMEOUT = 30_000
 
-/** ... and the oldest makes room when more than this many wait at a time. */
+/** At most this many closed sockets wait at a time. A new one replaces the oldest. */
 export const MAX_LINGERING = 1_000
 
 /** How long a paused listener waits before it tries its port again, if another process took it, in ms. */
@@ -71,13 +71,12 @@ export const DESCRIPTOR_CHECK_INTERVAL = 1_000
 export const REPLY_TIMEOUT = 10_000
 
 /**
- * How long a proposal that is to travel in the SYN waits for the first message of the
- * handshake at most, and a SYN for anything to carry, in ms. TLS takes some to make a
- * certificate. What waits for more than that leaves as it is.
+ * Wait this long for the first message of the handshake, in ms: TLS takes some time to make
+ * a certificate. Then send the SYN or the proposal without it.
  */
 export const FIRST_WRITE_TIMEOUT = 100
 
-/** The longest delay that Node's timers know, in ms: 24.8 days. Longer timeouts are taken for it. */
+/** The longest delay that Node's timers know, in ms: 24.8 days. Longer timeouts are cut to this. */
 export const MAX_TIMEOUT = 2 ** 31 - 1
 
 /**

@@ -272,7 +272,8 @@ export interface TCPOptions {
  * - `option`: any, because the dial has `reusePort: false`
  * - `chosen`: the one that the options `localAddress` and `localPort` say
  * - `no-listener`: any, because no listener fits the target
- * - `recent`: any, because the peer at this address has connected to the port, within the last five minutes
+ * - `recent`: any, because the peer at this address is connected to the listening port, or was
+ * until at most five minutes ago
  * - `taken`: any, because the listening port could not be used
  */
 export type PortUse = 'reused' | 'option' | 'chosen' | 'no-listener' | 'recent' | 'taken'
@@ -280,7 +281,7 @@ export type PortUse = 'reused' | 'option' | 'chosen' | 'no-listener' | 'recent' 
 export type TCPDialEvents =
   OutboundConnectionUpgradeEvents |
   ProgressEvent<'tcp:open-connection'> |
-  /** The peer refused to negotiate optimistically and is dialled again */
+  /** The peer refused to negotiate optimistically, or dialled us at the same time, and is dialled again */
   ProgressEvent<'tcp:redial'> |
   /** With the option `reusePort`: which port a socket that is open has left from */
   ProgressEvent<'tcp:local-port', PortUse>
@@ -288,10 +289,10 @@ export type TCPDialEvents =
 export interface TCPDialOptions extends DialTransportOptions<TCPDialEvents>, TCPDialSocketOptions {
   /**
    * Of a transport with the option `reusePort`: `false` lets this dial leave from any port.
-   * `true` lets it leave from a listening port even if the peer at this address
-   * has connected to that port within the last five minutes, as hole punching needs;
-   * by default it does not, since the peer's NAT may let such a dial in, and AutoNAT
-   * would take the peer for reachable.
+   * `true` lets it leave from a listening port even if the peer at this address is connected
+   * to that port, or was until at most five minutes ago, as hole punching needs. By default
+   * such a dial leaves from any port: the peer's NAT may let it in, and AutoNAT would take
+   * the peer for reachable.
    */
   reusePort?: boolean
 

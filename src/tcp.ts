@@ -21,7 +21,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   readonly #logger: ComponentLogger
   readonly #dialer: Dialer
 
-  /** With the option of that name */
+  /** Set only with `tcp({ reusePort: true })` */
   readonly #reusePort?: ReusePort
 
   /** Every socket of this transport, dialled and accepted */
@@ -80,7 +80,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
     }
   }
 
-  /** With the option `reusePort` */
+  /** Set only with `tcp({ reusePort: true })` */
   readonly [observedAddresses]?: ObservedAddresses
 
   readonly [transportSymbol] = true

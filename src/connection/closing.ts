@@ -17,8 +17,8 @@ export interface Unsent {
   /** Whether there is anything */
   isPending(): boolean
 
-  /** Whether the encrypter may have a queue, as TLS does */
-  hasQueueAbove(): boolean
+  /** Whether the encrypter may have a queue of its own, as TLS does */
+  encrypterMayQueue(): boolean
 
   /** Give the socket what it takes, and wait until it takes more */
   drain(): Promise<void>
@@ -34,7 +34,7 @@ export interface ClosingInit {
   /** What began it: a call of `close()`, or the peer's FIN */
   cause: 'close' | 'fin'
 
-  /** Which end closed first: a peer's FIN does not always begin a close */
+  /** Which end sent FIN first. With `allowHalfOpen` the peer's FIN starts no close */
   by: 'local' | 'remote'
 
   /** How long to wait for the peer's FIN, in ms */
@@ -47,6 +47,14 @@ export interface ClosingInit {
 /**
  * A graceful close, made when it begins: everything that `send` accepted goes to the
  * kernel, then FIN, and then it waits for the peer's FIN.
+ *
+ * The end of a connection is made in these places:
+ *
+ * - constants.ts: how long each step may take, and how much may wait
+ * - close-state.ts: which event leads from which state to which
+ * - end-socket.ts: FIN, RST and the wait for the peer's FIN, on a socket
+ * - socket-connection.ts: turns libp2p's calls and the socket's events into those events
+ * - lingering.ts: sockets whose peer has not sent FIN in time
  */
 export class Closing {
   readonly by: 'local' | 'remote'
@@ -61,7 +69,7 @@ export class Closing {
   /** What `send` has accepted since the close began, in bytes */
   #heldBytes = 0
 
-  /** Why `send` took no more, until a turn after somebody has given up over it */
+  /** The error that `send` threw. Cleared one turn of the event loop after an abort with it was ignored */
   #refusal?: unknown
 
   constructor (init: ClosingInit) {
@@ -148,7 +156,7 @@ export class Closing {
     const { cause, onDone, socket, timeout, unsent } = this.#init
 
     // a listener may answer the peer's FIN
-    if (cause === 'fin' || unsent.isPending() || unsent.hasQueueAbove()) {
+    if (cause === 'fin' || unsent.isPending() || unsent.encrypterMayQueue()) {
       do {
         await this.#drain()
       } while (!this.#isOver && unsent.isPending())
@@ -180,7 +188,7 @@ export class Closing {
 
     await Promise.resolve()
 
-    let turns = unsent.hasQueueAbove() ? QUIET_TURNS : 0
+    let turns = unsent.encrypterMayQueue() ? QUIET_TURNS : 0
 
     while (!this.#isOver && (turns > 0 || unsent.isPending())) {
       const { bytesWritten } = socket
@@ -190,7 +198,7 @@ export class Closing {
       // let those send that waited for 'drain'
       await new Promise<void>(resolve => { setImmediate(resolve) })
 
-      if (unsent.hasQueueAbove()) {
+      if (unsent.encrypterMayQueue()) {
         turns = wasPending || socket.bytesWritten !== bytesWritten ? QUIET_TURNS : turns - 1
       }
     }

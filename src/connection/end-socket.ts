@@ -18,7 +18,7 @@ export interface FinishInit {
  * away. If a socket is closed while input lies unread, or more of it is under way, the
  * kernel answers with RST. A peer that receives RST loses what it has not read.
  *
- * A socket that is destroyed must have finished before.
+ * If the socket is already destroyed, it must have emitted 'finish'.
  *
  * @returns whether the socket is closed; if not, let it linger
  */

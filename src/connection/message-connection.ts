@@ -5,12 +5,13 @@ import { Uint8ArrayList } from 'uint8arraylist'
 import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
 
 /**
- * libp2p's base class of a connection, repaired. It goes when upstream is repaired:
+ * libp2p's base class of a connection, repaired. Delete this class when `@libp2p/utils`
+ * no longer does these:
  *
- * - `onDrain` works every time, not just once
- * - what comes in takes the direct way where nothing waits, which is nearly always: the
- * lists of the base class cost more than a small message itself
- * - a logger that throws does not end the process at the peer's FIN
+ * - `onDrain` resolves at once from its second use on
+ * - all that comes in goes through lists, which cost more than a small message itself. Here
+ * it takes the direct way where nothing waits, which is nearly always
+ * - a logger that throws at the peer's FIN ends the process
  */
 export abstract class MessageConnection extends AbstractMultiaddrConnection {
   #drained?: PromiseWithResolvers<void>

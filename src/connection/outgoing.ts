@@ -47,7 +47,7 @@ export class Outgoing implements Batcher {
   /** Exists while what waits, waits for more: undoes the wait */
   #stopWaitingForMore?: () => void
 
-  /** Exists since the kernel first did not take all at once */
+  /** Created at the first write that the kernel did not take whole */
   #stallWatch?: StallWatch
 
   /** Not of a socket that was destroyed before it got a connection */

@@ -62,7 +62,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
    * does. None says so, but only those pause the connection. Where something else has
    * paused it, the close takes two turns longer than it must.
    */
-  #hasQueueAbove = false
+  #encrypterMayQueue = false
 
   #socketError?: Error
 
@@ -176,7 +176,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   }
 
   sendPause (): void {
-    this.#hasQueueAbove = true
+    this.#encrypterMayQueue = true
 
     // once closing, everything that comes in is read and thrown away
     if (this.status === 'open') {
@@ -235,7 +235,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       by: cause === 'fin' || this.remoteWriteStatus === 'closed' ? 'remote' : 'local',
       timeout: this.#settings.closeTimeout,
       unsent: {
-        hasQueueAbove: () => this.#hasQueueAbove,
+        encrypterMayQueue: () => this.#encrypterMayQueue,
         // While the socket is full, an encrypter may hold back what its own `send` has accepted,
         // and sends it after 'drain'
         isPending: () => this.writableNeedsDrain || this.writeBuffer.byteLength > 0,

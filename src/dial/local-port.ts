@@ -59,7 +59,7 @@ function serves ({ host, ipv6Only }: ListeningAddress, family: 4 | 6): boolean {
   return net.isIP(host) === family || (family === 4 && host === UNSPECIFIED[6] && !ipv6Only)
 }
 
-/** Undefined of IPv4 in the clothes of IPv6 (`::ffff:1.2.3.4`), which a socket that is bound to IPv6 does not reach */
+/** Undefined for IPv4-mapped IPv6 addresses (`::ffff:1.2.3.4`), which a socket that is bound to IPv6 does not reach */
 function familyOf (host: string): 4 | 6 | undefined {
   const family = net.isIP(host)
 

@@ -4,7 +4,7 @@ import type { Connection } from '@libp2p/interface'
 /** Errors of `newStream` that show an answer of the peer */
 const ANSWERS = ['UnsupportedProtocolError', 'StreamResetError']
 
-/** Lists of streams that have a gate. It is the one object that a connection and its muxer share */
+/** Connections that have a gate. Key: the `streams` array, the only object a connection shares with its muxer */
 const gated = new WeakSet<object>()
 
 /** A muxer limits its early streams itself */

@@ -212,8 +212,8 @@ export class KnownProtocols {
 
   /**
    * libp2p changed the list before the refusal could come, and the peer store keeps the
-   * order. But others, identify above all, may change it between our reading and our
-   * replacing. Then theirs replaces ours.
+   * order. If another writer, such as identify, changes the list meanwhile, retry on their
+   * version.
    */
   async #remove (peer: PeerId, protocol: string): Promise<void> {
     let { protocols: stored } = await this.#components.peerStore.get(peer)

@@ -229,9 +229,9 @@ function isPresumed (reason: Reason): boolean {
 }
 
 /**
- * A muxer waits for the streams that it closes itself, and not for those that are
- * closing already. Their last data would be lost with it. It also stays open if one of
- * the streams that it closes ends with an error, such as a refused protocol.
+ * A muxer's `close` ignores streams that are closing already. Wait for them, or their last
+ * data is lost. A muxer also stays open if one of the streams that it closes ends with an
+ * error, such as a refused protocol.
  */
 async function closeAll (proposals: Proposal[], options?: AbortOptions): Promise<void> {
   try {
