@@ -26,7 +26,7 @@ export interface OptimisticInit {
  * `negotiateFully: false`, or for a protocol that the peer is known to speak
  * - a connection encrypter saves a round trip on every dial to a peer that does
  * not name its muxers in the security handshake, if one muxer is configured. It
- * also makes Noise encrypt what is sent in one go as one message, in both
+ * also makes Noise encrypt what is sent with no `await` between as one message, in both
  * directions and with any peer: streams of small messages then cost a fraction
  *
  * @example
