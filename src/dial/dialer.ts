@@ -157,7 +157,7 @@ export class Dialer {
   }
 
   async #dialOnce (dial: Dial, mode: DialMode): Promise<Connection> {
-    const { log, metrics } = this.#init
+    const { log } = this.#init
     const { ma, options } = dial
     const { negotiation } = mode
     const connected = await this.#connect(dial)
@@ -198,11 +198,17 @@ export class Dialer {
       this.#tellFailure(dial, mode, err)
       throw err
     } finally {
-      if (negotiation?.state === 'verified') {
-        metrics?.optimistic?.increment({ accepted: true })
-      } else if (negotiation?.state === 'refused') {
-        metrics?.optimistic?.increment({ refused: true })
-      }
+      this.#countOutcome(mode)
+    }
+  }
+
+  #countOutcome ({ negotiation }: DialMode): void {
+    const { metrics } = this.#init
+
+    if (negotiation?.state === 'verified') {
+      metrics?.optimistic?.increment({ accepted: true })
+    } else if (negotiation?.state === 'refused') {
+      metrics?.optimistic?.increment({ refused: true })
     }
   }
 

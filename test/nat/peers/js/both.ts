@@ -63,7 +63,8 @@ for await (const line of createInterface(process.stdin)) {
   if (command === 'dial') {
     void dial(address)
   } else {
-    await Promise.all(node.getConnections().map(async connection => connection.close()))
+    // both ends close at once: the other end may have ended it by now, with something of ours unsent
+    await Promise.all(node.getConnections().map(async connection => connection.close().catch(err => { connection.abort(err) })))
     tell({ event: 'closed' })
   }
 }
