@@ -5,6 +5,7 @@ import { EarlyData } from './early-data.ts'
 import { setGated } from './early-streams.ts'
 import { OutboundStreams } from './outbound-streams.ts'
 import { Proposal, isFilterable } from './proposal.ts'
+import { StoreDelay } from './store-delay.ts'
 import { StreamGate } from './stream-gate.ts'
 import type { KnownProtocols } from './known-protocols.ts'
 import type { HandlerLimits } from './outbound-streams.ts'
@@ -51,6 +52,7 @@ export class OptimisticMuxer {
   readonly #gate = new StreamGate()
   readonly #outbound: OutboundStreams
   readonly #proposals = new Set<Proposal>()
+  readonly #storeDelay: StoreDelay
   readonly #createStream: StreamMuxer['createStream']
   readonly #close: StreamMuxer['close']
   #isClosing = false
@@ -62,6 +64,7 @@ export class OptimisticMuxer {
     const muxer = this.muxer = this.#early.muxer
 
     this.#outbound = new OutboundStreams(muxer, init.handlers)
+    this.#storeDelay = new StoreDelay(async protocol => init.known.store(muxer, protocol))
     this.#createStream = muxer.createStream.bind(muxer)
     this.#close = muxer.close.bind(muxer)
     muxer.createStream = async options => this.createStream(options)
@@ -169,7 +172,7 @@ export class OptimisticMuxer {
       protocol,
       replyTimeout,
       signal,
-      settle: async () => known.store(muxer, protocol),
+      settle: async () => this.#storeDelay.pass(protocol),
       onEnd: () => { this.#outbound.ended() },
       onOutcome: outcome => {
         stream.log('proposal of %s was %s', protocol, outcome)
