@@ -281,7 +281,10 @@ export type PortUse = 'reused' | 'option' | 'chosen' | 'no-listener' | 'recent' 
 export type TCPDialEvents =
   OutboundConnectionUpgradeEvents |
   ProgressEvent<'tcp:open-connection'> |
-  /** The peer refused to negotiate optimistically, or dialled us at the same time, and is dialled again */
+  /**
+   * The peer is dialled again: it refused to negotiate optimistically, or dialled us at
+   * the same time, or the cookie of TCP Fast Open was gone
+   */
   ProgressEvent<'tcp:redial'> |
   /** With the option `reusePort`: which port a socket that is open has left from */
   ProgressEvent<'tcp:local-port', PortUse>
