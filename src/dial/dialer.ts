@@ -35,11 +35,11 @@ export interface DialerInit {
   metrics?: TCPMetrics
   log: Logger
 
-  /** With the option of that name */
+  /** Set only with `tcp({ reusePort: true })` */
   reusePort?: ReusePort
 }
 
-/** One dial: where to, how, and which stop of the transport ends it */
+/** One dial: its target, its settings, and how often the transport had been stopped when it began */
 interface Dial {
   ma: Multiaddr
   endpoint: Endpoint
@@ -49,7 +49,7 @@ interface Dial {
   /** How often the transport had been stopped when the dial began */
   stops: number
 
-  /** Whether Fast Open may be used, with the option of that name */
+  /** Whether Fast Open may be used, where the option `fastOpen` is set */
   maySynWait: boolean
 }
 
@@ -137,7 +137,7 @@ export class Dialer {
     try {
       return await this.#dialOnce(dial, mode)
     } catch (err: any) {
-      // the verdict of the wire: the upgrader's errors do not tell why it failed
+      // decide by the bytes that came: the upgrader's error does not say why it failed
       if (negotiation?.state !== 'refused' || options.signal.aborted) {
         throw err
       }

@@ -51,8 +51,8 @@ export interface LateConnectInit {
 
 /**
  * Whether the SYN of a dial may carry what is written first. It must not wait for
- * that where the peer speaks first. And it carries nothing that is not part of a
- * handshake: who repeats a SYN has the peer read its data again.
+ * that where the peer speaks first. A replayed SYN delivers its data twice, so it may
+ * hold only bytes of a handshake.
  */
 export function maySynWait (dial: TCPDialOptions): boolean {
   const { skipEncryption }: Partial<UpgraderWithoutEncryptionOptions> = dial
@@ -245,7 +245,7 @@ export class LateConnect {
     signal.removeEventListener('abort', this.#update)
   }
 
-  /** Somebody waits for the peer to speak first, and it waits for the SYN */
+  /** Nothing was written, so the SYN never left. Send it empty */
   readonly #sendSynAtLast = (): void => {
     const { fastOpen, socket } = this.#init
 

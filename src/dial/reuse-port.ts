@@ -34,7 +34,7 @@ export class ReusePort {
   /** Those that have our listeners, also after they were closed for a while */
   readonly #watched = new WeakSet<Server>()
 
-  /** Addresses whose peer has connected to a listening port, and when that ended: the oldest first */
+  /** Addresses whose peer has connected to a listening port, and when that ended (Infinity: still open). The oldest first */
   readonly #recent = new Map<string, number>()
   readonly #onTaken: (local: LocalAddress, err: Error) => void
   readonly #fastOpen?: FastOpen
@@ -63,7 +63,7 @@ export class ReusePort {
       this.#watched.add(server)
       server.on('connection', socket => { this.#onConnection(socket) })
       server.on('close', () => {
-        // not of one that was paused while it had connections, and listens again
+        // a server that listens again after a pause also emits 'close': keep it
         if (!server.listening) {
           this.#servers.delete(server)
         }
@@ -144,9 +144,9 @@ export class ReusePort {
     socket.once('close', () => { this.#remember(key, performance.now()) })
   }
 
-  #remember (key: string, until: number): void {
+  #remember (key: string, endedAt: number): void {
     this.#recent.delete(key)
-    this.#recent.set(key, until)
+    this.#recent.set(key, endedAt)
 
     if (this.#recent.size > RECENT_PEERS) {
       const [oldest] = this.#recent.keys()

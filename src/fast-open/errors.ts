@@ -5,7 +5,7 @@ import { UnsupportedOperationError } from '@libp2p/interface'
  *
  * - `linux`: Linux on a little-endian machine, and Node
  * - `library`: the package koffi, or a Node that has `node:ffi`
- * - `kernel`: a kernel that knows the socket options, and `net.ipv4.tcp_fastopen` other than 0
+ * - `kernel`: a kernel that knows the socket options, and the lowest bit of `net.ipv4.tcp_fastopen` set
  */
 export type MissingForFastOpen = 'linux' | 'library' | 'kernel'
 
