@@ -96,7 +96,7 @@ export const RECENT_PEER_TIMEOUT = 5 * 60_000
 /** How many addresses of such peers are remembered */
 export const RECENT_PEERS = 4_096
 
-/** How long after a dial of a hole punch was refused the next one follows, in ms */
+/** How long after a dial of a hole punch was refused the next one follows at first, in ms. Each pause is longer than the one before */
 export const PUNCH_INTERVAL = 100
 
 /**
