@@ -271,7 +271,7 @@ export class Dialer {
     const { log, metrics } = this.#init
 
     if (port != null) {
-      log('the dial to %a left from %s port: %s', ma, port.use === 'reused' ? 'a listening' : 'any', port.use)
+      log('the dial to %a left from %s port: %s', ma, PORTS[port.use] ?? 'any', port.use)
       metrics?.ports?.increment({ [port.use]: true })
       onProgress?.(new CustomProgressEvent<PortUse>('tcp:local-port', port.use))
     }
@@ -328,6 +328,9 @@ export class Dialer {
     })
   }
 }
+
+/** In the log: which port a dial left from, where that is not any */
+const PORTS: Partial<Record<PortUse, string>> = { reused: 'a listening', chosen: 'the chosen' }
 
 /** The same dial without what made it fail, if that is all that did */
 function withoutCauseOf (err: Error, dial: Dial): Dial | undefined {
