@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { identify } from '@libp2p/identify'
+import { mplex } from '@libp2p/mplex'
+import { tls } from '@libp2p/tls'
 import { expect } from 'aegir/chai'
+import { optimistic } from '../../src/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { ECHO, bareNode, echo, firstByte, stacks } from './fixtures/stacks.ts'
 import type { StackName } from './fixtures/stacks.ts'
@@ -28,10 +31,10 @@ describe('streams that are opened right after a dial', function () {
 
   const defer = cleanUpAfterEach()
 
-  async function pair (dialer: StackName, listener: StackName, options: Libp2pOptions = {}): Promise<{ dialer: Libp2p, listener: Libp2p }> {
+  async function pair (dialer: StackName, listener: StackName, options: Libp2pOptions = {}, dialerOptions: Libp2pOptions = {}): Promise<{ dialer: Libp2p, listener: Libp2p }> {
     const nodes = {
       listener: await bareNode(defer, { ...stacks[listener](), addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] }, ...options }),
-      dialer: await bareNode(defer, stacks[dialer]())
+      dialer: await bareNode(defer, { ...stacks[dialer](), ...dialerOptions })
     }
 
     await nodes.listener.handle(ECHO, echo, LIMITS)
@@ -65,6 +68,25 @@ describe('streams that are opened right after a dial', function () {
       const bytes = await Promise.all(Array.from({ length: 50 }, async () => firstByte(await connection.newStream(ECHO, { negotiateFully: false }))))
 
       expect(bytes).to.deep.equal(new Array(50).fill(42))
+    })
+
+    it(`from ${from}: all echo over mplex and over TLS, where a connection gater of the listener takes its time`, async () => {
+      // its own limit resets more than five streams a second
+      const muxer = mplex({ disconnectThreshold: Infinity })
+
+      for (const options of [{ streamMuxers: [muxer] }, { connectionEncrypters: [tls()] }] satisfies Libp2pOptions[]) {
+        const decorated: Libp2pOptions = from === PLAIN
+          ? options
+          : { ...options, ...('streamMuxers' in options ? { streamMuxers: [optimistic(muxer)] } : { connectionEncrypters: [optimistic(tls())] }) }
+        const { dialer, listener } = await pair(from, OFFICIAL, {
+          ...options,
+          connectionGater: { denyInboundUpgradedConnection: async () => delay(100, false) }
+        }, decorated)
+        const connection = await dialer.dial(listener.getMultiaddrs())
+        const bytes = await Promise.all(Array.from({ length: 50 }, async () => firstByte(await connection.newStream(ECHO, { negotiateFully: false }))))
+
+        expect(bytes).to.deep.equal(new Array(50).fill(42))
+      }
     })
 
     it(`from ${from}: all echo beside identify, where a 'connection:open' handler opens them`, async () => {
