@@ -10,7 +10,7 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { SlowDatastore } from '../fixtures/slow-datastore.ts'
 import { notYet } from './not-yet.ts'
 import { officialNode } from './official-node.ts'
-import type { Transport } from '@libp2p/interface'
+import type { MultiaddrConnection, StreamMuxer, Transport } from '@libp2p/interface'
 import type { Ping } from '@libp2p/ping'
 
 const PROTOCOL = '/test/upstream/1.0.0'
@@ -20,10 +20,19 @@ describe('libp2p', function () {
 
   const defer = cleanUpAfterEach()
 
-  notYet('yamux keeps the eleventh stream that comes before its owner listens', /the connection.*expected '.*' to equal 'open'/, async () => {
+  function muxers (): { dialler: StreamMuxer, listener: StreamMuxer, outbound: MultiaddrConnection } {
     const [outbound, inbound] = multiaddrConnectionPair()
     const factory = yamux()()
     const [dialler, listener] = [factory.createStreamMuxer(outbound), factory.createStreamMuxer(inbound)]
+
+    // their keep-alive would keep the process
+    defer(() => { [dialler, listener].forEach(muxer => { muxer.abort(new Error('The test is over')) }) })
+
+    return { dialler, listener, outbound }
+  }
+
+  notYet('yamux keeps the eleventh stream that comes before its owner listens', /the connection.*expected '.*' to equal 'open'/, async () => {
+    const { dialler, listener } = muxers()
 
     for (let i = 0; i < 11; i++) {
       await dialler.createStream()
@@ -34,9 +43,7 @@ describe('libp2p', function () {
   })
 
   notYet('yamux sends a window update for half a window, not for every message', /window updates: expected \d+ to be below/, async () => {
-    const [outbound, inbound] = multiaddrConnectionPair()
-    const factory = yamux()()
-    const [dialler, listener] = [factory.createStreamMuxer(outbound), factory.createStreamMuxer(inbound)]
+    const { dialler, listener, outbound } = muxers()
     const received = Promise.withResolvers<void>()
     let bytes = 0
     let updates = 0
