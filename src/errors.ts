@@ -50,6 +50,11 @@ export class ReusePortUnsupportedError extends UnsupportedOperationError {
   name = 'ReusePortUnsupportedError'
 }
 
+/** The option `timeout` of a dial passed. `start` is when the dial began, by the clock of `performance.now()` */
+export function connectTimeoutError (endpoint: string, start: number): TimeoutError {
+  return new TimeoutError(printable(`connection error ${endpoint}: Connection timeout after ${Math.round(performance.now() - start)}ms`))
+}
+
 /**
  * Where a name has several addresses and none answers, Node raises an
  * AggregateError with an empty message: the parts say what happened.

@@ -69,11 +69,20 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       const observed = this[observedAddresses] = new ObservedAddresses()
 
       components.events?.addEventListener('peer:identify', ({ detail: { connection, observedAddr } }) => {
-        const address = observedAddr != null && timelines.get(connection.timeline) === 'reused' ? observed.add(connection, observedAddr) : undefined
+        if (observedAddr == null || timelines.get(connection.timeline) !== 'reused') {
+          return
+        }
 
-        if (address != null) {
-          log('%p sees a listening port at %a', connection.remotePeer, address)
-          components.addressManager?.addObservedAddr(address)
+        // nothing that a peer says may end the process
+        try {
+          const address = observed.add(connection, observedAddr)
+
+          if (address != null) {
+            log('%p sees a listening port at %a', connection.remotePeer, address)
+            components.addressManager?.addObservedAddr(address)
+          }
+        } catch (err) {
+          log.error('could not use the address that %p observed - %e', connection.remotePeer, err)
         }
       })
       components.events?.addEventListener('connection:close', ({ detail: connection }) => { observed.delete(connection) })
@@ -102,7 +111,6 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
    */
   async stop (): Promise<void> {
     this.#dialer.stop()
-    this.#reusePort?.stop()
     await this.#sockets.closed(this.#settings.closeTimeout)
   }
 

@@ -215,7 +215,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       this.remoteWriteStatus = this.remoteWriteStatus === 'closed' ? 'closed' : 'closing'
 
       if (this.#socket.isPaused() || this.#socket.readableEnded) {
-        // Node tells of no reset on a socket that it does not read
+        // Node hides a reset on a socket that it does not read
         probe(this.#socket)
       }
 

@@ -1,18 +1,19 @@
 import net from 'node:net'
-import { InvalidParametersError, TimeoutError } from '@libp2p/interface'
-import { endpointName, toEndpoint } from '../addresses.ts'
+import { InvalidParametersError } from '@libp2p/interface'
+import { endpointName } from '../addresses.ts'
 import { ignoreErrors } from '../connection/socket-listeners.ts'
-import { TCPConnectError, abortError, withCause } from '../errors.ts'
+import { TCPConnectError, abortError, connectTimeoutError, withCause } from '../errors.ts'
 import { printable } from '../printable.ts'
+import type { OpenSocket } from './open-socket.ts'
+import type { Endpoint } from '../addresses.ts'
 import type { SocketOptions, TCPMetrics } from '../options.ts'
 import type { Logger } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket, NetConnectOpts } from 'node:net'
 
-/** Makes the socket of a dial. It connects, or is connected already */
-export type OpenSocket = (options: NetConnectOpts) => Socket
-
 export interface ConnectInit {
+  /** What the multiaddr says */
+  endpoint: Endpoint
   signal: AbortSignal
   log: Logger
   metrics?: TCPMetrics['events']
@@ -23,7 +24,7 @@ export interface ConnectInit {
   /** @default net.connect */
   openSocket?: OpenSocket
 
-  /** Whether the peer has yet to answer the SYN of a socket that says 'connect': then somebody else tells of it */
+  /** Whether a socket that emitted 'connect' still waits for the peer to answer its SYN. The caller then reports the connection later */
   isPending?(socket: Socket): boolean
 
   /** Another way to open the socket, under the same signal, if there is one after this error */
@@ -42,8 +43,7 @@ export interface ConnectInit {
  * @throws {InvalidParametersError} if the address or an option is invalid
  */
 export async function connect (ma: Multiaddr, options: SocketOptions, init: ConnectInit): Promise<Socket> {
-  const { signal, log, metrics, openSocket = net.connect } = init
-  const endpoint = toEndpoint(ma)
+  const { endpoint, signal, log, metrics, openSocket = net.connect } = init
   const connectOptions = toConnectOptions(endpoint, options)
   const start = performance.now()
   let socket: Socket
@@ -85,7 +85,7 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
         log('connection timeout %a', ma)
         // both, as @libp2p/tcp counts it
         metrics?.increment({ timeout: true, error: true })
-        reject(new TimeoutError(printable(`connection error ${endpointName(endpoint)}: Connection timeout after ${Math.round(performance.now() - start)}ms`)))
+        reject(connectTimeoutError(endpointName(endpoint), start))
       })
       const onError = (err: Error): void => {
         settle(() => {
@@ -144,7 +144,7 @@ function isConnectedToItself ({ localPort, remotePort, localAddress, remoteAddre
   return localPort != null && localPort === remotePort && localAddress === remoteAddress
 }
 
-function toConnectOptions (endpoint: ReturnType<typeof toEndpoint>, options: SocketOptions): NetConnectOpts {
+function toConnectOptions (endpoint: Endpoint, options: SocketOptions): NetConnectOpts {
   if ('path' in endpoint) {
     return Object.freeze({ ...options, ...endpoint, allowHalfOpen: true })
   }

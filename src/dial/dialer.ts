@@ -1,4 +1,4 @@
-import { ConnectionClosedError, NotStartedError } from '@libp2p/interface'
+import { ConnectionClosedError } from '@libp2p/interface'
 import { CustomProgressEvent } from 'progress-events'
 import { raceSignal } from 'race-signal'
 import { endpointName, toEndpoint } from '../addresses.ts'
@@ -6,62 +6,23 @@ import { SocketConnection } from '../connection/socket-connection.ts'
 import { abortError, withCause } from '../errors.ts'
 import { SimultaneousOpen, SimultaneousOpenError } from '../negotiation/simultaneous-open.ts'
 import { dialSettings } from '../options.ts'
-import { connect } from './connect.ts'
-import { LostCookieError, lateConnect, maySynWait, orOrdinary } from './late-connect.ts'
+import { LostCookieError, maySynWait } from './late-connect.ts'
 import { chooseDialMode, describeDialMode } from './mode.ts'
 import { Refusals } from './refusals.ts'
-import { resolveTarget } from './resolve-target.ts'
-import type { LateConnect } from './late-connect.ts'
+import { SocketOpener } from './socket-opener.ts'
 import type { DialMode } from './mode.ts'
-import type { DialPort, ReusePort } from './reuse-port.ts'
-import type { Endpoint } from '../addresses.ts'
+import type { Connected, Dial, SocketOpenerInit } from './socket-opener.ts'
 import type { Lingering } from '../connection/lingering.ts'
-import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { WireFilter } from '../connection/wire-filter.ts'
-import type { DialSettings, FastOpen, PortUse, TCPDialOptions, TCPMetrics, TransportSettings } from '../options.ts'
+import type { PortUse, TCPDialOptions } from '../options.ts'
 import type { Connection, Logger, MultiaddrConnection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import type { Socket } from 'node:net'
 
-export interface DialerInit {
-  settings: TransportSettings
+export interface DialerInit extends SocketOpenerInit {
   lingering: Lingering
-
-  /** Those of the transport, dialled ones too */
-  sockets: OpenSockets
 
   /** Told of every connection before it is upgraded, and of the port that it left from */
   onConnection(maConn: MultiaddrConnection, port?: PortUse): void
-  metrics?: TCPMetrics
-  log: Logger
-
-  /** Set only with `tcp({ reusePort: true })` */
-  reusePort?: ReusePort
-}
-
-/** One dial: its target, its settings, and how often the transport had been stopped when it began */
-interface Dial {
-  ma: Multiaddr
-  endpoint: Endpoint
-  settings: DialSettings
-  options: TCPDialOptions
-
-  /** How often the transport had been stopped when the dial began */
-  stops: number
-
-  /** Whether Fast Open may be used, where the option `fastOpen` is set */
-  maySynWait: boolean
-}
-
-/** An open socket, and how it was opened */
-interface Connected {
-  socket: Socket
-
-  /** With the option `reusePort` */
-  port?: PortUse
-
-  /** Exists where the peer has yet to answer the SYN */
-  late?: LateConnect
 }
 
 /**
@@ -70,27 +31,21 @@ interface Connected {
  */
 export class Dialer {
   readonly #init: DialerInit
+  readonly #opener: SocketOpener
   readonly #refusals = new Refusals()
 
   /** One for all connections: a logger takes 3 KiB. The upgrader gives each a scope of its own */
   readonly #connectionLog: Logger
 
-  /** How often the transport was stopped */
-  #stops = 0
-
-  /** Ends look-ups that are under way when the transport stops */
-  #stopping = new AbortController()
-
   constructor (init: DialerInit) {
     this.#init = init
+    this.#opener = new SocketOpener(init)
     this.#connectionLog = init.log.newScope('connection')
   }
 
   /** A dial that is under way opens no socket from now on */
   stop (): void {
-    this.#stops++
-    this.#stopping.abort()
-    this.#stopping = new AbortController()
+    this.#opener.stop()
   }
 
   /**
@@ -102,7 +57,7 @@ export class Dialer {
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
     const { log, settings } = this.#init
-    let dial: Dial = { ma, settings: dialSettings(settings, options), endpoint: toEndpoint(ma), options, stops: this.#stops, maySynWait: maySynWait(options) }
+    let dial: Dial = { ma, settings: dialSettings(settings, options), endpoint: toEndpoint(ma), options, stopping: this.#opener.stopping, maySynWait: maySynWait(options) }
 
     for (;;) {
       try {
@@ -160,7 +115,7 @@ export class Dialer {
     const { log } = this.#init
     const { ma, options } = dial
     const { negotiation } = mode
-    const connected = await this.#connect(dial)
+    const connected = await this.#opener.open(dial)
     const { late } = connected
     late?.gather(negotiation)
 
@@ -224,65 +179,6 @@ export class Dialer {
     }
   }
 
-  async #connect (dial: Dial): Promise<Connected> {
-    const { ma, endpoint, settings, options, stops, maySynWait } = dial
-    const { log, metrics, reusePort, sockets } = this.#init
-    const { onProgress, signal } = options
-    const fastOpen = maySynWait ? this.#init.settings.fastOpen : undefined
-    const start = performance.now()
-
-    if (signal.aborted) {
-      throw abortError(signal)
-    }
-
-    onProgress?.(new CustomProgressEvent('tcp:open-connection'))
-
-    const lookup = reusePort == null && fastOpen == null ? signal : AbortSignal.any([signal, this.#stopping.signal])
-    const port = await reusePort?.choose(endpoint, settings.socket, options.reusePort, lookup, fastOpen)
-    // a name is looked up before the socket is made, which is of one family
-    const target = port == null && fastOpen != null ? await resolveTarget(endpoint, settings.socket, lookup) : undefined
-    const socket = await connect(ma, settings.socket, {
-      signal,
-      log,
-      metrics: metrics?.events,
-      openSocket: port?.openSocket ?? orOrdinary(fastOpen, target),
-      isPending: socket => fastOpen?.look(socket)?.isPending === true,
-      reopen: err => port?.reopen?.(err),
-      onSocket: socket => {
-        sockets.add(socket)
-
-        // by a progress handler or a look-up, too early for `stop` to know the socket
-        if (this.#stops !== stops) {
-          socket.destroy(new NotStartedError('The transport was stopped'))
-        }
-      }
-    })
-
-    try {
-      return this.#connected(dial, socket, start, port, fastOpen)
-    } catch (err: any) {
-      // a logger, metrics or a progress handler that throws: nobody else knows the socket
-      socket.destroy(err)
-      throw err
-    }
-  }
-
-  #connected ({ ma, settings, options: { onProgress, signal } }: Dial, socket: Socket, start: number, port?: DialPort, fastOpen?: FastOpen): Connected {
-    const { log, metrics } = this.#init
-
-    if (port != null) {
-      log('the dial to %a left from %s port: %s', ma, PORTS[port.use] ?? 'any', port.use)
-      metrics?.ports?.increment({ [port.use]: true })
-      onProgress?.(new CustomProgressEvent<PortUse>('tcp:local-port', port.use))
-    }
-
-    return {
-      socket,
-      port: port?.use,
-      late: fastOpen == null ? undefined : lateConnect({ ma, socket, signal, timeout: settings.socket.timeout, start, log, metrics, fastOpen })
-    }
-  }
-
   #toConnection ({ socket, port, late }: Connected, { ma, options, settings }: Dial, filter?: WireFilter): SocketConnection {
     const { lingering, metrics, onConnection } = this.#init
 
@@ -328,9 +224,6 @@ export class Dialer {
     })
   }
 }
-
-/** In the log: which port a dial left from, where that is not any */
-const PORTS: Partial<Record<PortUse, string>> = { reused: 'a listening', chosen: 'the chosen' }
 
 /** The same dial without what made it fail, if that is all that did */
 function withoutCauseOf (err: Error, dial: Dial): Dial | undefined {

@@ -1,12 +1,9 @@
-import net from 'node:net'
 import os from 'node:os'
-import { TimeoutError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { endpointName, toEndpoint } from '../addresses.ts'
+import { endpointName } from '../addresses.ts'
 import { FIRST_WRITE_TIMEOUT } from '../constants.ts'
-import { TCPConnectError, abortError, withCause } from '../errors.ts'
-import { printable } from '../printable.ts'
-import type { OpenSocket } from './connect.ts'
+import { TCPConnectError, abortError, connectTimeoutError, withCause } from '../errors.ts'
+import type { Endpoint } from '../addresses.ts'
 import type { DeferredConnect, FastOpen, TCPDialOptions, TCPMetrics } from '../options.ts'
 import type { CounterGroup, Logger, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -35,6 +32,9 @@ type State = 'pending' | 'connected' | 'failed'
 
 export interface LateConnectInit {
   ma: Multiaddr
+
+  /** What it says */
+  endpoint: Endpoint
   socket: Socket
   signal: AbortSignal
 
@@ -59,14 +59,6 @@ export function maySynWait (dial: TCPDialOptions): boolean {
 
   // to punch a hole the SYN must leave now
   return dial.initiator !== false && dial.reusePort !== true && skipEncryption !== true
-}
-
-/**
- * A SYN that waits where that is possible, and an ordinary connect elsewhere. `target`
- * is the IP address, where a name was looked up.
- */
-export function orOrdinary (fastOpen?: FastOpen, target?: string): OpenSocket {
-  return options => fastOpen?.openSocket({ ...options, ...target == null ? {} : { host: target } }) ?? net.connect(options)
 }
 
 /**
@@ -257,13 +249,13 @@ export class LateConnect {
   readonly #onClose = (): void => { this.#isClosed = true }
 
   readonly #onTimeout = (): void => {
-    const { log, ma, metrics, socket, start } = this.#init
+    const { endpoint, log, ma, metrics, socket, start } = this.#init
 
     this.#update()
 
     if (this.#state === 'pending') {
       this.#state = 'failed'
-      this.#error = new TimeoutError(printable(`connection error ${endpointName(toEndpoint(ma))}: Connection timeout after ${Math.round(performance.now() - start)}ms`))
+      this.#error = connectTimeoutError(endpointName(endpoint), start)
       log('connection timeout %a', ma)
       // both, as @libp2p/tcp counts it
       metrics?.events.increment({ timeout: true, error: true })
@@ -272,7 +264,7 @@ export class LateConnect {
   }
 
   readonly #onError = (err: NodeJS.ErrnoException): void => {
-    const { log, ma, metrics, socket } = this.#init
+    const { endpoint, log, ma, metrics, socket } = this.#init
 
     if (err.errno === -os.constants.errno.EINPROGRESS) {
       // the peer may have answered the SYN by now
@@ -291,7 +283,7 @@ export class LateConnect {
     }
 
     this.#state = 'failed'
-    this.#error = new TCPConnectError(ma, endpointName(toEndpoint(ma)), asConnectError(err, ma))
+    this.#error = new TCPConnectError(ma, endpointName(endpoint), asConnectError(err, endpoint))
     log.error('dial to %a errored - %e', ma, err)
     metrics?.events.increment({ error: true })
   }
@@ -305,9 +297,7 @@ function tellOutcome ({ log, ma, metrics }: LateConnectInit, connect?: DeferredC
 }
 
 /** As Node makes it of a connect that failed: this one failed at a read or a write */
-function asConnectError (err: NodeJS.ErrnoException, ma: Multiaddr): NodeJS.ErrnoException {
-  const endpoint = toEndpoint(ma)
-
+function asConnectError (err: NodeJS.ErrnoException, endpoint: Endpoint): NodeJS.ErrnoException {
   if (err.code == null || err.syscall == null || 'path' in endpoint) {
     return err
   }

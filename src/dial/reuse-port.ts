@@ -1,12 +1,12 @@
 import net from 'node:net'
 import { RECENT_PEERS, RECENT_PEER_TIMEOUT } from '../constants.ts'
 import { ReusePortUnsupportedError, withCause } from '../errors.ts'
-import { orOrdinary } from './late-connect.ts'
 import { chooseLocalAddress, needsSource } from './local-port.ts'
+import { connectSocket, orOrdinary } from './open-socket.ts'
 import { resolveTarget } from './resolve-target.ts'
 import { sourceAddress } from './source-address.ts'
-import type { OpenSocket } from './connect.ts'
 import type { ListeningAddress, LocalAddress } from './local-port.ts'
+import type { OpenSocket } from './open-socket.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { BindServer } from '../listener/pausable-server.ts'
 import type { FastOpen, PortUse, SocketOptions, TCPDialSocketOptions } from '../options.ts'
@@ -38,7 +38,6 @@ export class ReusePort {
   readonly #recent = new Map<string, number>()
   readonly #onTaken: (local: LocalAddress, err: Error) => void
   readonly #fastOpen?: FastOpen
-  #stopping = new AbortController()
 
   /**
    * `onTaken` is told when a dial cannot leave from a port that it should. With
@@ -79,19 +78,13 @@ export class ReusePort {
     }
   }
 
-  /** End look-ups that are under way. Their dials go on, and notice the stop by themselves */
-  stop (): void {
-    this.#stopping.abort()
-    this.#stopping = new AbortController()
-  }
-
   /**
    * Where a dial leaves from. The signal ends look-ups, and the dial then notices it.
    * `fastOpen` is for dials whose SYN may carry data
    */
   async choose (endpoint: Endpoint, options: SocketOptions<TCPDialSocketOptions>, reuse: boolean | undefined, signal: AbortSignal, fastOpen?: FastOpen): Promise<DialPort> {
     const isFixed = reuse === false || options.localAddress != null || options.localPort != null
-    const target = isFixed && fastOpen == null ? undefined : await resolveTarget(endpoint, options, this.#orStop(endpoint, signal))
+    const target = isFixed && fastOpen == null ? undefined : await resolveTarget(endpoint, options, signal)
     const openSocket = orOrdinary(fastOpen, target)
 
     if (isFixed) {
@@ -109,11 +102,6 @@ export class ReusePort {
     }
 
     return new ReusedPort(local, target, this.#onTaken, fastOpen)
-  }
-
-  /** Only names are looked up: the signal of a dial to an IP address is enough */
-  #orStop (endpoint: Endpoint, signal: AbortSignal): AbortSignal {
-    return 'path' in endpoint || net.isIP(endpoint.host) !== 0 ? signal : AbortSignal.any([signal, this.#stopping.signal])
   }
 
   async #chooseLocal (target: string, signal: AbortSignal): Promise<LocalAddress | undefined> {
@@ -216,18 +204,8 @@ function openFrom ({ host, port }: LocalAddress, options: TcpNetConnectOpts, fas
   }
 
   const handle = new net.BoundSocket({ host, port, ipv6Only: net.isIPv6(host), reusePort: true })
-  const socket = wrap(handle, options)
 
-  try {
-    if (options.timeout != null) {
-      socket.setTimeout(options.timeout)
-    }
-
-    return socket.connect(options)
-  } catch (err) {
-    socket.destroy()
-    throw err
-  }
+  return connectSocket(wrap(handle, options), options)
 }
 
 /** From now on the socket owns the handle */
@@ -244,9 +222,6 @@ function endpointKey (host: string, port: number): string {
   return `${host}:${port}`
 }
 
-/** What was found to work once */
-const probed = new WeakSet<object>()
-
 /**
  * @throws {ReusePortUnsupportedError}
  */
@@ -255,13 +230,8 @@ function assertSupported (): void {
     throw new ReusePortUnsupportedError('The option reusePort needs net.BoundSocket: Node 24.21, 26.4, or later')
   }
 
-  if (probed.has(net.BoundSocket)) {
-    return
-  }
-
   try {
     new net.BoundSocket({ host: '127.0.0.1', port: 0, reusePort: true }).close()
-    probed.add(net.BoundSocket)
   } catch (err: any) {
     // a system without IPv4 has SO_REUSEPORT all the same
     if (err.code !== 'EADDRNOTAVAIL' && err.code !== 'EAFNOSUPPORT') {

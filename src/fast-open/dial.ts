@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { connectSocket } from '../dial/open-socket.ts'
 import { Refusals } from '../dial/refusals.ts'
 import { AF_INET, AF_INET6, IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, SO_REUSEPORT, TCP_FASTOPEN_CONNECT, TCP_INFO } from './libc.ts'
 import { readTcpInfo } from './tcp-info.ts'
@@ -117,17 +118,8 @@ export class FastOpenDialler {
       throw err
     }
 
-    try {
-      this.#descriptors.set(socket, { fd, host })
+    this.#descriptors.set(socket, { fd, host })
 
-      if (options.timeout != null) {
-        socket.setTimeout(options.timeout)
-      }
-
-      return socket.connect(options)
-    } catch (err) {
-      socket.destroy()
-      throw err
-    }
+    return connectSocket(socket, options)
   }
 }

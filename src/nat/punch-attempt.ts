@@ -1,0 +1,185 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { ConnectionFailedError, setMaxListeners } from '@libp2p/interface'
+import { PUNCH_INTERVAL } from '../constants.ts'
+import { abortError } from '../errors.ts'
+import type { Connection, ConnectionGater, Libp2pEvents, PeerId, TypedEventTarget } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
+
+export interface HolePunchComponents {
+  connectionGater?: ConnectionGater
+  connectionManager: { getConnections(peer?: PeerId): Connection[] }
+  transportManager: { dial(ma: Multiaddr, options?: any): Promise<Connection> }
+  events: TypedEventTarget<Libp2pEvents>
+}
+
+/**
+ * Why an attempt failed
+ *
+ * - `timeout`: nothing came through before the service's timeout
+ * - `refused`: a NAT, or the host behind it, refused every dial
+ * - `denied`: the connection gater denied the peer or its addresses
+ * - `upgrade`: a dial came through, and its upgrade failed
+ */
+export type AttemptFailure = 'timeout' | 'refused' | 'denied' | 'upgrade'
+
+/** Errors of a dial after which another SYN may still meet the peer's on its way */
+const REFUSALS = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']
+
+/** Each wait after a refusal is this much longer than the one before: the peer chooses whom we dial, and it may be anybody */
+const WAIT_GROWTH = 1.5
+
+/**
+ * One punch: dials all addresses of the peer, and waits for its dial.
+ */
+export class PunchAttempt {
+  readonly #components: HolePunchComponents
+  readonly #peer: PeerId
+  readonly #initiator: boolean
+  readonly #timeout: AbortSignal
+  #failure: AttemptFailure = 'timeout'
+
+  /** Whether a connection came through. Dials that are under way go on where the peer chooses, and no more begin */
+  #isOpen = false
+
+  constructor (components: HolePunchComponents, peer: PeerId, initiator: boolean, timeout: AbortSignal) {
+    this.#components = components
+    this.#peer = peer
+    this.#initiator = initiator
+    this.#timeout = timeout
+  }
+
+  get failure (): AttemptFailure {
+    return this.#failure
+  }
+
+  /**
+   * Dial all addresses at once, and again where they refuse, until the signal fires.
+   *
+   * @throws {Error} if no direct connection came through
+   */
+  async run (addresses: Multiaddr[]): Promise<Connection> {
+    const direct = this.#components.connectionManager.getConnections(this.#peer).find(isDirect)
+
+    if (direct != null) {
+      return direct
+    }
+
+    const allowed = await this.#allowed(addresses)
+    const heard = new AbortController()
+    const over = new AbortController()
+    const signal = AbortSignal.any([this.#timeout, over.signal])
+    const accepted = this.#accepted(allowed, AbortSignal.any([this.#timeout, heard.signal]))
+    const dials = allowed.map(async address => this.#dial(address, signal))
+
+    setMaxListeners(Infinity, signal)
+
+    try {
+      const connection = await Promise.race([accepted, Promise.any(dials)])
+      this.#isOpen = true
+
+      if (this.#initiator) {
+        // One end chooses. If both did, each could close the connection that the other keeps
+        dials.forEach(dial => { dial.then(other => { closeUnless(connection, other) }, () => {}) })
+        over.abort()
+      }
+
+      return connection
+    } catch (err: any) {
+      over.abort()
+
+      if (this.#timeout.aborted) {
+        throw abortError(this.#timeout)
+      }
+
+      throw err instanceof AggregateError ? err.errors[0] : err
+    } finally {
+      heard.abort()
+      accepted.catch(() => {})
+      dials.forEach(dial => { dial.catch(() => {}) })
+    }
+  }
+
+  /** The peer's dial, if it comes through. Ours are handed out when the dial returns them */
+  async #accepted (dialled: Multiaddr[], signal: AbortSignal): Promise<Connection> {
+    const { promise, resolve, reject } = Promise.withResolvers<Connection>()
+    const onOpen = ({ detail: connection }: CustomEvent<Connection>): void => {
+      if (!connection.remotePeer.equals(this.#peer) || !isDirect(connection)) {
+        return
+      }
+
+      if (dialled.some(address => address.equals(connection.remoteAddr))) {
+        // If it is one of our dials, that returns it before the turn of the event loop is over. If not, the peer's dial left
+        // from the port that we dial
+        setImmediate(() => { resolve(connection) })
+      } else {
+        resolve(connection)
+      }
+    }
+    const onAbort = (): void => { reject(abortError(signal)) }
+
+    this.#components.events.addEventListener('connection:open', onOpen)
+    signal.addEventListener('abort', onAbort)
+
+    try {
+      return await promise
+    } finally {
+      this.#components.events.removeEventListener('connection:open', onOpen)
+      signal.removeEventListener('abort', onAbort)
+    }
+  }
+
+  async #dial (address: Multiaddr, signal: AbortSignal): Promise<Connection> {
+    for (let pause = PUNCH_INTERVAL; ; pause *= WAIT_GROWTH) {
+      try {
+        return await this.#components.transportManager.dial(address, { signal, initiator: this.#initiator, reusePort: true })
+      } catch (err: any) {
+        if (signal.aborted || this.#isOpen) {
+          throw err
+        }
+
+        // with the option `dialOpts.timeout` a dial may end before the punch
+        if (!REFUSALS.includes(err.code) && err.name !== 'TimeoutError') {
+          this.#failure = 'upgrade'
+          throw err
+        }
+
+        // the peer's SYN opens its NAT sooner or later
+        this.#failure = 'refused'
+        await wait(pause, undefined, { signal })
+      }
+    }
+  }
+
+  /**
+   * @throws {ConnectionFailedError} if there is none
+   */
+  async #allowed (addresses: Multiaddr[]): Promise<Multiaddr[]> {
+    const { connectionGater } = this.#components
+    const allowed: Multiaddr[] = []
+
+    if (await connectionGater?.denyDialPeer?.(this.#peer) !== true) {
+      for (const address of addresses) {
+        if (await connectionGater?.denyDialMultiaddr?.(address) !== true) {
+          allowed.push(address)
+        }
+      }
+    }
+
+    if (allowed.length === 0) {
+      this.#failure = 'denied'
+      throw new ConnectionFailedError('The connection gater denied all addresses of the peer')
+    }
+
+    return allowed
+  }
+}
+
+function isDirect ({ limits, status, remoteAddr }: Connection): boolean {
+  return limits == null && status === 'open' && !remoteAddr.getComponents().some(({ name }) => name === 'p2p-circuit')
+}
+
+function closeUnless (connection: Connection, other: Connection): void {
+  if (other !== connection) {
+    other.close().catch(err => { other.abort(err) })
+  }
+}
