@@ -29,7 +29,7 @@ const QUICK = { rounds: 3, slices: 1, target: 100, warmUp: 400 }
 export const throughputCommand = new Command('throughput')
   .description('round trips, one-way streams and pools against node:net and the official transport')
   .option('--quick', 'fewer and shorter rounds in the same processes, and nothing is counted; in under two minutes')
-  .option('--rows <list>', `only these rows: ${rows.map(({ name }) => name).join(', ')} (default: all but ${rows.filter(({ extra }) => extra === true).map(({ name }) => name).join(' and ')})`, listOf(oneOf(rows.map(({ name }) => name))))
+  .option('--rows <list>', `only these rows: ${rows.map(({ name }) => name).join(', ')} (default: all but ${rows.filter(({ extra }) => extra === true).map(({ name }) => name).join(', ')})`, listOf(oneOf(rows.map(({ name }) => name))))
   .option('--levels <list>', 'only connection, or only stream', listOf(oneOf(LEVELS)))
   .addOption(rivalsOption('throughput'))
   .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))

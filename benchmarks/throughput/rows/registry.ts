@@ -3,7 +3,7 @@ import { loaded } from './loaded.ts'
 import { receiveOnly, sendOnly } from './one-way.ts'
 import { newDial, poolReuse } from './pool.ts'
 import { roundTripRow } from './round-trip.ts'
-import { MiB } from './row.ts'
+import { KiB, MiB } from './row.ts'
 import { sideBySide } from './side-by-side.ts'
 import type { Row } from './row.ts'
 
@@ -29,7 +29,14 @@ export const rows: Row[] = [
   sendOnly,
   receiveOnly,
   loaded,
-  sideBySide
+  sideBySide,
+  roundTripRow({
+    name: 'whole',
+    title: 'sent whole: 200 KiB round trip',
+    bytes: 200 * KiB,
+    extra: true,
+    published: {}
+  })
 ]
 
 export function rowNamed (name: string): Row {

@@ -3,7 +3,7 @@ import { sendAll } from './send-all.ts'
 import type { Row } from './row.ts'
 import type { Channel } from '../../contenders/contender.ts'
 
-type RoundTripInit = Pick<Row, 'name' | 'title' | 'bytes' | 'published'>
+type RoundTripInit = Pick<Row, 'name' | 'title' | 'bytes' | 'published' | 'extra'>
 
 /**
  * A message there, and when all of it has arrived one of the same size back. One
