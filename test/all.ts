@@ -47,7 +47,7 @@ async function main ({ only, seed }: Flags): Promise<void> {
   for (const script of only) {
     const result = await execa('npm', ['run', script, ...SCRIPTS[script] === 'option' ? ['--', '--seed', `${seed}`] : []], {
       cwd: path.resolve(import.meta.dirname, '..'),
-      env: SCRIPTS[script] === 'environment' ? { FC_SEED: `${seed}` } : {},
+      env: SCRIPTS[script] === 'environment' ? { FC_SEED: `${seed}`, THOROUGH: 'true' } : {},
       stdio: 'inherit',
       reject: false
     })

@@ -39,7 +39,7 @@ interface Seen {
 const RUNS = Number(process.env.FC_SOCKET_RUNS ?? 150)
 
 /** In ms */
-const TIME_LIMIT = Number(process.env.FC_SOCKET_TIME ?? 10_000)
+const TIME_LIMIT = Number(process.env.FC_SOCKET_TIME ?? 5_000)
 
 /** What a reader waits for has arrived already: it is read in this time, in ms, or never */
 const NEVER = 250

@@ -3,12 +3,16 @@ import { expect } from 'aegir/chai'
 import { binaryOf } from '../../../../benchmarks/contenders/build.ts'
 import { missing } from '../../../../benchmarks/nagle/run.ts'
 import { whyNoTracing } from '../../../../benchmarks/throughput/write-calls.ts'
+import { isThorough } from '../../../fixtures/thorough.ts'
 import { interrupt } from '../fixtures/interrupt.ts'
 import type { Interruption, Remains } from '../fixtures/interrupt.ts'
 
 interface Case extends Interruption {
   title: string
   needs?: boolean
+
+  /** `npm test` leaves it out: another like it is there */
+  onlyThorough?: boolean
 }
 
 const canRelay = process.getuid?.() === 0 && existsSync('/dev/net/tun') && existsSync('/usr/bin/socat')
@@ -24,18 +28,20 @@ const THROUGHPUT = ['throughput', '--rows', 'small', '--levels', 'connection', '
 
 const cases: Case[] = [
   { title: 'connect, while it starts over a proxy', args: connect('proxy', 'floor'), signal: 'SIGTERM', at: { says: /starting \w+ over proxy/ } },
-  { title: 'connect, while it dials over a proxy', args: connect('proxy', 'floor'), signal: 'SIGINT', at: { says: /dialled \w+ over proxy/ } },
-  { title: 'connect, while it starts over a relay', args: connect('relay', 'floor'), signal: 'SIGINT', at: { says: /starting \w+ over relay/ }, needs: canRelay },
+  { title: 'connect, while it dials over a proxy', args: connect('proxy', 'floor'), signal: 'SIGINT', at: { says: /dialled \w+ over proxy/ }, onlyThorough: true },
+  { title: 'connect, while it starts over a relay', args: connect('relay', 'floor'), signal: 'SIGINT', at: { says: /starting \w+ over relay/ }, needs: canRelay, onlyThorough: true },
   { title: 'connect, while it dials over a relay', args: connect('relay', 'official'), signal: 'SIGTERM', at: { says: /dialled \w+ over relay/ }, needs: canRelay },
-  { title: 'connect, while programs in other languages dial', args: connect('relay', 'go,rust'), signal: 'SIGINT', at: { says: /dialled \w+ over relay/ }, needs: canRelay && areBuilt },
+  { title: 'connect, while programs in other languages dial', args: connect('relay', 'go,rust'), signal: 'SIGINT', at: { says: /dialled \w+ over relay/ }, needs: canRelay && areBuilt, onlyThorough: true },
   { title: 'connect, while programs in other languages dial', args: connect('proxy', 'go,rust'), signal: 'SIGKILL', at: { says: /dialled \w+ over proxy/ }, needs: areBuilt },
-  { title: 'nagle', args: NAGLE, signal: 'SIGINT', at: { says: /run \d+ of 50/ }, needs: canRelay && missing().length === 0 },
+  { title: 'nagle', args: NAGLE, signal: 'SIGINT', at: { says: /run \d+ of 50/ }, needs: canRelay && missing().length === 0, onlyThorough: true },
   { title: 'nagle', args: NAGLE, signal: 'SIGKILL', at: { says: /run \d+ of 50/ }, needs: canRelay && missing().length === 0 },
-  { title: 'throughput, while it measures', args: [...THROUGHPUT, '--target', '50', '--rounds', '500', '--no-fresh-processes'], signal: 'SIGINT', at: { says: /round (?!1,)\d+,/ } },
+  { title: 'throughput, while it measures', args: [...THROUGHPUT, '--target', '50', '--rounds', '500', '--no-fresh-processes'], signal: 'SIGINT', at: { says: /round (?!1,)\d+,/ }, onlyThorough: true },
   { title: 'throughput, while it traces', args: [...THROUGHPUT, '--target', '50', '--rounds', '1'], signal: 'SIGINT', at: { runs: /^strace .*worker/ }, needs: whyNoTracing() == null },
   { title: 'scale', args: ['scale', '--counts', '10', '--hold', '60000'], signal: 'SIGTERM', at: { runs: /scale\/worker/ } },
-  { title: 'all', args: ['all', '--quick'], signal: 'SIGINT', at: { says: /starting \w+ over loopback/ } }
+  { title: 'all', args: ['all', '--quick'], signal: 'SIGINT', at: { says: /starting \w+ over loopback/ }, onlyThorough: true }
 ]
+
+const chosen = cases.filter(({ onlyThorough }) => isThorough || onlyThorough !== true)
 
 describe('benchmarks: interrupted (some need root, socat, tcpdump or strace)', function () {
   this.timeout(180_000)
@@ -48,14 +54,14 @@ describe('benchmarks: interrupted (some need root, socat, tcpdump or strace)', f
     }
 
     // most of each is waiting: side by side they take as long as the longest
-    for (const of of cases.filter(({ needs }) => needs !== false)) {
+    for (const of of chosen.filter(({ needs }) => needs !== false)) {
       const promise = interrupt(of)
       promise.catch(() => {})
       remains.set(of, promise)
     }
   })
 
-  for (const of of cases) {
+  for (const of of chosen) {
     it(`${of.title}: no process, namespace, device or file is left after ${of.signal}`, async function () {
       const left = await remains.get(of)
 

@@ -5,6 +5,7 @@ import { scriptPath } from '../../../../benchmarks/script-path.ts'
 import { startPair } from '../../../../benchmarks/throughput/pair.ts'
 import { rowNamed } from '../../../../benchmarks/throughput/rows/registry.ts'
 import { percentilesOf, timeSlice } from '../../../../benchmarks/throughput/timed-slice.ts'
+import { isThorough } from '../../../fixtures/thorough.ts'
 import { commandLine } from '../fixtures/processes.ts'
 import type { Measurements } from '../../../../benchmarks/measure/measurements.ts'
 import type { Worker } from '../../../../benchmarks/run/worker.ts'
@@ -54,7 +55,7 @@ describe('benchmarks: workers', function () {
   for (const contender of contenders.filter(({ suites }) => suites.includes('throughput'))) {
     it(`measure ${contender.name} at the ${contender.level} level`, async () => {
       // a round trip under load takes seconds on a stream
-      const names = contender.onlyIfNamed === true ? ['new-dial'] : ['chunking', 'new-dial', contender.level === 'connection' ? 'loaded' : 'side-by-side']
+      const names = contender.onlyIfNamed === true || !(isThorough || contender.name === 'ours') ? ['new-dial'] : ['chunking', 'new-dial', contender.level === 'connection' ? 'loaded' : 'side-by-side']
 
       for (const row of names.map(rowNamed)) {
         const pair = await startPair(contender, row)
