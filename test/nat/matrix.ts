@@ -56,6 +56,7 @@ async function main (options: Options, signal: AbortSignal): Promise<void> {
     onCell: ({ cell, outcomes }) => {
       say(`${outcomes.filter(({ ok }) => ok).length} of ${outcomes.length}: ${nameOf(cell)}`)
       outcomes.filter(({ ok }) => !ok && cell.expected === 'all').forEach(({ reasons }) => { say(`  ${reasons.join('; ')}`) })
+      outcomes.filter(({ left = [] }) => left.length > 0).forEach(({ left = [] }) => { say(`  left behind: ${left.join(', ')}`) })
     }
   })
   const autonat: AutonatResult[] = []
@@ -114,8 +115,8 @@ function isBroken ({ cell, outcomes }: CellResult): boolean {
   const opened = outcomes.filter(({ ok }) => ok).length
 
   if (cell.expected === 'none') {
-    // and the relayed connection goes on
-    return opened > 0 || outcomes.some(({ relayed }) => !relayed)
+    // and the relayed connection goes on, and nothing is left of the attempts
+    return opened > 0 || outcomes.some(({ relayed, left = [] }) => !relayed || left.length > 0)
   }
 
   return cell.expected === 'all' && opened < outcomes.length

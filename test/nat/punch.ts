@@ -4,8 +4,8 @@ import type { Place, Side } from './lab/network.ts'
 import type { Peer, PeerEvent } from './lab/peer-process.ts'
 
 export interface PunchCommands extends Record<Place, string[]> {
-  /** Of sides that announce a public address if they have one: js would, once AutoNAT has verified it */
-  announcing: Side[]
+  /** They announce a public address if they have one, as js would once AutoNAT has verified it, and tell of their resources */
+  js: Side[]
 }
 
 /** Where the relay listens, and a side that has a public address */
@@ -23,12 +23,20 @@ export interface PunchOutcome {
   /** Whether the relay told the js sides that it sees their listening port; undefined without a js side */
   observed?: boolean
 
+  /** What a failed punch has left at the js sides: sockets, listeners and timers that were not there before */
+  left?: string[]
+
   /** What the peers say about why not */
   reasons: string[]
 }
 
 /** How long a peer may take until it has a reservation, in ms */
 const READY_TIMEOUT = 30_000
+
+/** How long a js peer may take to count, in ms */
+const RESOURCES_TIMEOUT = 10_000
+
+const RESOURCES = ['sockets', 'listeners', 'timers'] as const
 
 /**
  * One run with new processes, ids and ports: `a` dials `b` over the relay, and both
@@ -55,6 +63,9 @@ export async function punch (lab: Lab, commands: PunchCommands, patience: number
 
     const observed = isListeningPortSeen([readyA, readyB])
 
+    const jsSides = commands.js.map(side => ({ side, peer: side === 'a' ? a : b }))
+    const before = await Promise.all(jsSides.map(async ({ peer }) => resourcesOf(peer)))
+
     a.send(`dial ${readyB.address}`)
 
     try {
@@ -65,7 +76,10 @@ export async function punch (lab: Lab, commands: PunchCommands, patience: number
 
       return { ok: true, ms: direct.ms, relayed: isRelayed(a), observed, reasons: [] }
     } catch {
-      return { ok: false, relayed: isRelayed(a), observed, reasons: [...reasonsOf('a', a), ...reasonsOf('b', b)] }
+      const after = await Promise.all(jsSides.map(async ({ peer }) => resourcesOf(peer)))
+      const left = jsSides.length === 0 ? undefined : jsSides.flatMap(({ side }, i) => moreThan(before[i], after[i]).map(what => `${side}: ${what}`))
+
+      return { ok: false, relayed: isRelayed(a), observed, left, reasons: [...reasonsOf('a', a), ...reasonsOf('b', b)] }
     }
   } catch (err: any) {
     return { ok: false, relayed: false, reasons: [err.message] }
@@ -74,15 +88,32 @@ export async function punch (lab: Lab, commands: PunchCommands, patience: number
   }
 }
 
-function addressesOf (side: Side, { publicHosts, shape }: Lab, { announcing }: PunchCommands): string[] {
+function addressesOf (side: Side, { publicHosts, shape }: Lab, { js }: PunchCommands): string[] {
   if (shape.nats[side] !== 'none') {
     return ['--listen', '/ip4/0.0.0.0/tcp/0']
   }
 
   return [
     '--listen', `/ip4/0.0.0.0/tcp/${PUBLIC_PORT}`,
-    ...announcing.includes(side) ? ['--announce', `/ip4/${publicHosts[side]}/tcp/${PUBLIC_PORT}`] : []
+    ...js.includes(side) ? ['--announce', `/ip4/${publicHosts[side]}/tcp/${PUBLIC_PORT}`] : []
   ]
+}
+
+/** What a js peer holds now */
+async function resourcesOf (peer: Peer): Promise<PeerEvent> {
+  const told = peer.events.length
+
+  peer.send('resources')
+
+  return peer.until(RESOURCES_TIMEOUT, event => event.event === 'resources' && peer.events.indexOf(event) >= told)
+}
+
+function moreThan (before: PeerEvent, after: PeerEvent): string[] {
+  return RESOURCES.flatMap(name => {
+    const more = (after[name] ?? 0) - (before[name] ?? 0)
+
+    return more > 0 ? [`${more} ${name}`] : []
+  })
 }
 
 function isDirectTo (lab: Lab, side: Side, id?: string) {

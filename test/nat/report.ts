@@ -5,6 +5,7 @@ import type { AtOnceResult } from './at-once.ts'
 import type { AutonatResult } from './autonat.ts'
 import type { Cell, Group, PunchPeer } from './cells.ts'
 import type { NatKind } from './lab/nat.ts'
+import type { PunchOutcome } from './punch.ts'
 import type { CellResult } from './run-cells.ts'
 import type { Versions } from '../interop/versions.ts'
 
@@ -131,7 +132,8 @@ function tableOf (results: CellResult[]): string {
       { title: 'direct' },
       { title: 'ms' },
       { title: 'p10 to p90' },
-      { title: 'relayed connection lives' }
+      { title: 'relayed connection lives' },
+      { title: 'left behind', align: 'left' }
     ],
     rows: results.map(({ cell, outcomes }) => {
       const times = outcomes.flatMap(({ ok, ms }) => ok && ms != null ? [ms] : [])
@@ -146,8 +148,16 @@ function tableOf (results: CellResult[]): string {
         `${outcomes.filter(({ ok }) => ok).length} of ${outcomes.length}`,
         times.length === 0 ? '' : median(times).toFixed(0),
         times.length === 0 ? '' : `${percentile(times, 10).toFixed(0)} to ${percentile(times, 90).toFixed(0)}`,
-        outcomes.every(({ ok }) => ok) ? '' : `${outcomes.filter(({ ok, relayed }) => !ok && relayed).length} of ${outcomes.filter(({ ok }) => !ok).length}`
+        outcomes.every(({ ok }) => ok) ? '' : `${outcomes.filter(({ ok, relayed }) => !ok && relayed).length} of ${outcomes.filter(({ ok }) => !ok).length}`,
+        leftBehind(outcomes)
       ]
     })
   })
+}
+
+/** By js, of punches that failed */
+function leftBehind (outcomes: PunchOutcome[]): string {
+  const counted = outcomes.flatMap(({ left }) => left == null ? [] : [left])
+
+  return counted.length === 0 ? '' : counted.flat().join(', ') || 'nothing'
 }

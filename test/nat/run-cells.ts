@@ -70,7 +70,7 @@ function commandsOf (cell: Cell, binaries: Binaries): PunchCommands {
     relay: command(cell.relay, 'relay'),
     a: command(cell.a, 'private'),
     b: command(cell.b, 'private'),
-    announcing: (['a', 'b'] as const).filter(side => isJs(cell[side]))
+    js: (['a', 'b'] as const).filter(side => isJs(cell[side]))
   }
 }
 

@@ -19,6 +19,11 @@ export interface PeerEvent {
   /** That it listens on */
   port?: number
 
+  /** Of `resources`: how many there are */
+  sockets?: number
+  listeners?: number
+  timers?: number
+
   /** Of `direct`: since the relayed connection, in ms */
   ms?: number
 }

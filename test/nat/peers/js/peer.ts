@@ -1,3 +1,4 @@
+import { readdirSync, readlinkSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { circuitRelayServer, circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { dcutr } from '@libp2p/dcutr'
@@ -11,6 +12,7 @@ import { Command, Option } from 'commander'
 import { createLibp2p } from 'libp2p'
 import { pEvent } from 'p-event'
 import { holePunching, optimistic, tcp } from '../../../../src/index.ts'
+import type { Libp2pEvents, TypedEventTarget } from '@libp2p/interface'
 import type { Libp2pOptions } from 'libp2p'
 
 /**
@@ -75,6 +77,8 @@ async function punchable (options: PrivateOptions): Promise<void> {
     services: {
       identify: identify(),
       identifyPush: identifyPush(),
+      // where services listen
+      events: (components: { events: TypedEventTarget<Libp2pEvents> }) => components.events,
       dcutr: isOurs
         ? holePunching(dcutr(), {
           onProgress: ({ type, detail }) => {
@@ -122,9 +126,29 @@ async function punchable (options: PrivateOptions): Promise<void> {
 
     if (command === 'dial') {
       node.dial(multiaddr(address)).catch(err => { tell({ event: 'dial-error', reason: err.message }) })
+    } else if (command === 'resources') {
+      tell({ event: 'resources', ...resources(node.services.events) })
     } else {
       throw new Error(`no such command: ${command}`)
     }
+  }
+}
+
+/** What a punch must not leave behind */
+function resources (events: TypedEventTarget<Libp2pEvents>): Record<'sockets' | 'listeners' | 'timers', number> {
+  return {
+    sockets: readdirSync('/proc/self/fd').filter(isSocket).length,
+    listeners: events.listenerCount('connection:open'),
+    timers: process.getActiveResourcesInfo().filter(name => name === 'Timeout').length
+  }
+}
+
+function isSocket (descriptor: string): boolean {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith('socket:')
+  } catch {
+    // the one with which the directory was read
+    return false
   }
 }
 
