@@ -8,7 +8,7 @@ import { SimultaneousOpen, SimultaneousOpenError } from '../negotiation/simultan
 import { dialSettings } from '../options.ts'
 import { LostCookieError, maySynWait } from './late-connect.ts'
 import { chooseDialMode, describeDialMode } from './mode.ts'
-import { Refusals } from './refusals.ts'
+import { RememberedAddresses } from './remembered-addresses.ts'
 import { SocketOpener } from './socket-opener.ts'
 import type { DialMode } from './mode.ts'
 import type { Connected, Dial, SocketOpenerInit } from './socket-opener.ts'
@@ -32,7 +32,7 @@ export interface DialerInit extends SocketOpenerInit {
 export class Dialer {
   readonly #init: DialerInit
   readonly #opener: SocketOpener
-  readonly #refusals = new Refusals()
+  readonly #refusals = new RememberedAddresses()
 
   /** One for all connections: a logger takes 3 KiB. The upgrader gives each a scope of its own */
   readonly #connectionLog: Logger

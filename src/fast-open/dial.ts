@@ -1,6 +1,6 @@
 import net from 'node:net'
-import { connectSocket } from '../dial/open-socket.ts'
-import { Refusals } from '../dial/refusals.ts'
+import { connectSocket } from '../dial/net-connect.ts'
+import { RememberedAddresses } from '../dial/remembered-addresses.ts'
 import { AF_INET, AF_INET6, IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, SO_REUSEPORT, TCP_FASTOPEN_CONNECT, TCP_INFO } from './libc.ts'
 import { readTcpInfo } from './tcp-info.ts'
 import type { Libc } from './libc.ts'
@@ -26,7 +26,7 @@ export class FastOpenDialler {
    * again without it after a second. By default it would do so at every dial
    * (`net.ipv4.tcp_fastopen_blackhole_timeout_sec` is 0).
    */
-  readonly #blackHoles = new Refusals()
+  readonly #blackHoles = new RememberedAddresses()
 
   constructor (libc: Libc) {
     this.#libc = libc

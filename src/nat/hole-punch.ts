@@ -1,8 +1,8 @@
 import { ConnectionFailedError } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { CustomProgressEvent } from 'progress-events'
-import { PunchAttempt } from './punch-attempt.ts'
-import type { AttemptFailure, HolePunchComponents } from './punch-attempt.ts'
+import { PunchDials } from './punch-dials.ts'
+import type { HolePunchComponents, PunchDialFailure } from './punch-dials.ts'
 import type { Connection, CounterGroup, Logger, PeerId } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { ProgressEvent } from 'progress-events'
@@ -26,12 +26,12 @@ export interface HolePunchOpened {
 }
 
 /**
- * Why a punch failed: as {@link AttemptFailure}, and
+ * Why a punch failed: as {@link PunchDialFailure}, and
  *
  * - `stopped`: the node stopped
  * - `busy`: as many punches as are allowed at a time were under way
  */
-export type HolePunchFailure = AttemptFailure | 'stopped' | 'busy'
+export type HolePunchFailure = PunchDialFailure | 'stopped' | 'busy'
 
 export interface HolePunchFailed {
   peer: PeerId
@@ -92,7 +92,7 @@ export class HolePunch {
     const peer = relayed.remotePeer
     const start = performance.now()
     const addresses = addressesOf(peer, targets)
-    const attempt = new PunchAttempt(this.#components, peer, initiator, AbortSignal.any([this.#stopping.signal, ...timeout == null ? [] : [timeout]]))
+    const dials = new PunchDials(this.#components, peer, initiator, AbortSignal.any([this.#stopping.signal, ...timeout == null ? [] : [timeout]]))
 
     this.#log('punch a hole to %p at %s as the %s', peer, addresses.join(), initiator ? 'dialler' : 'listener')
     this.#metrics?.increment({ tried: true })
@@ -107,9 +107,9 @@ export class HolePunch {
     this.#running++
 
     try {
-      connection = await attempt.run(addresses)
+      connection = await dials.run(addresses)
     } catch (err: any) {
-      throw this.#failed(peer, this.#stopping.signal.aborted ? 'stopped' : attempt.failure, err)
+      throw this.#failed(peer, this.#stopping.signal.aborted ? 'stopped' : dials.failure, err)
     } finally {
       this.#running--
     }

@@ -6,7 +6,7 @@ import { observedAddresses } from './observed-addresses.ts'
 import { withMethods } from './with-methods.ts'
 import type { HolePunchEvents } from './hole-punch.ts'
 import type { ObservingTransport } from './observed-addresses.ts'
-import type { HolePunchComponents } from './punch-attempt.ts'
+import type { HolePunchComponents } from './punch-dials.ts'
 import type { ComponentLogger, Connection, CounterGroup, Logger, Metrics, PeerId, Stream, StreamHandler, Topology, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 

@@ -1,4 +1,4 @@
-import type { TCPMetrics, TCPOptions } from './options.ts'
+import type { TCPMetrics, TCPOptions } from '../options.ts'
 import type { Metrics } from '@libp2p/interface'
 
 /*
