@@ -7,7 +7,7 @@ import type { Libc } from './libc.ts'
 import type { DeferredConnect, FastOpenSocketOptions } from '../options.ts'
 import type { Socket, TcpNetConnectOpts } from 'node:net'
 
-/** What the kernel is asked of `struct tcp_info`, in bytes */
+/** How much of `struct tcp_info` is read, in bytes */
 const TCP_INFO_BYTES = 8
 
 const NOTHING = new Uint8Array()
@@ -18,12 +18,12 @@ const NOTHING = new Uint8Array()
 export class FastOpenDialler {
   readonly #libc: Libc
 
-  /** Only of sockets that are open: when Node closes one, the number may go to another file */
+  /** Use an `fd` only while its socket is open: after that the number may belong to another file */
   readonly #descriptors = new WeakMap<Socket, { fd: number, host: string }>()
 
   /**
-   * Hosts behind something that drops a SYN with data. The kernel sends the SYN
-   * again without it after a second. By default it would do so at every dial
+   * Hosts behind a middlebox that drops a SYN with data. The kernel sends the SYN again
+   * without data after a second. By default it would lose that second at every dial
    * (`net.ipv4.tcp_fastopen_blackhole_timeout_sec` is 0).
    */
   readonly #blackHoles = new RememberedAddresses()
@@ -35,8 +35,8 @@ export class FastOpenDialler {
   /**
    * In place of `net.connect`.
    *
-   * @returns undefined where Fast Open is out of the question: for unix sockets, for names,
-   * for a host that lost a SYN with data within the hour, and where the kernel says no
+   * @returns undefined where Fast Open cannot be used: for unix sockets, for names, for a host
+   * that lost a SYN with data within the hour, and where the kernel refuses
    */
   open (options: FastOpenSocketOptions): Socket | undefined {
     if ('path' in options || options.host == null || net.isIP(options.host) === 0 || this.#blackHoles.age(options.host) != null) {
@@ -48,7 +48,7 @@ export class FastOpenDialler {
     return fd == null ? undefined : this.#connect(fd, options.host, options)
   }
 
-  /** How the connection of a socket stands, if it was opened here and is open */
+  /** The state of a connection as the kernel knows it. Undefined if the socket was not opened here, or is closed */
   look (socket: Socket): DeferredConnect | undefined {
     const descriptor = this.#descriptors.get(socket)
 
@@ -72,8 +72,8 @@ export class FastOpenDialler {
   }
 
   /**
-   * Has the SYN of a socket leave at once that waits for data to carry. Not by an empty
-   * write of Node's: the kernel answers EINPROGRESS to that, which libuv takes for an error.
+   * Sends a SYN that still waits for data, without data. An empty write by Node would do so
+   * too, but the kernel answers EINPROGRESS to it, which libuv takes for an error.
    */
   sendSyn (socket: Socket): void {
     const descriptor = this.#descriptors.get(socket)

@@ -4,7 +4,7 @@ import { MSG_DONTWAIT, MSG_NOSIGNAL } from './libc.ts'
 import type { Libc } from './libc.ts'
 
 /**
- * libc by way of the package koffi.
+ * Calls libc through the package koffi.
  *
  * @see https://koffi.dev
  * @throws {Error} if koffi is not installed, or has no binary for this machine

@@ -21,7 +21,7 @@ export interface HolePunchOpened {
   peer: PeerId
   connection: Connection
 
-  /** Since the start of this punch */
+  /** Since the start of this punch, in ms */
   ms: number
 }
 
@@ -29,7 +29,7 @@ export interface HolePunchOpened {
  * Why a punch failed: as {@link PunchDialFailure}, and
  *
  * - `stopped`: the node stopped
- * - `busy`: as many punches as are allowed at a time were under way
+ * - `busy`: 32 punches were under way already
  */
 export type HolePunchFailure = PunchDialFailure | 'stopped' | 'busy'
 
@@ -51,7 +51,7 @@ export interface HolePunchInit {
   onProgress?(event: HolePunchEvents): void
 }
 
-/** Punches at a time: peers begin them, and a relay lets anybody be a peer */
+/** How many punches run at a time. Peers begin them, and through a relay anybody can be a peer */
 const MAX_PUNCHES = 32
 
 /**
@@ -83,10 +83,10 @@ export class HolePunch {
   }
 
   /**
-   * All addresses at once and until the signal fires. Resolves with a direct connection
-   * to the peer at the other end of the relayed one, also where it is the peer's dial that came through.
+   * Dials all addresses at once, until the signal fires. Resolves with a direct connection
+   * to the peer of the relayed one, whether our dial or the peer's came through.
    *
-   * @throws {Error} if none came through. No socket is left then
+   * @throws {Error} if none came through; then no socket is left
    */
   async dial (relayed: Connection, targets: Multiaddr[], initiator: boolean, timeout?: AbortSignal): Promise<Connection> {
     const peer = relayed.remotePeer
@@ -132,10 +132,10 @@ export class HolePunch {
   }
 }
 
-/** At most so many addresses are dialled for one peer: it chooses them, and they may be anybody's */
+/** How many addresses of one peer are dialled. The peer chooses them, and they may be anybody's */
 const MAX_DIALLED = 8
 
-/** With the peer id, which go-libp2p and rust-libp2p may leave out, and without those of another peer */
+/** The addresses of this peer, each with the peer id: go-libp2p and rust-libp2p may leave it out */
 function addressesOf (peer: PeerId, targets: Multiaddr[]): Multiaddr[] {
   const addresses = targets.flatMap(target => {
     const id = target.getComponents().findLast(({ name }) => name === 'p2p')?.value

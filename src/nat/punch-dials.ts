@@ -25,7 +25,7 @@ export type PunchDialFailure = 'timeout' | 'refused' | 'denied' | 'upgrade'
 /** Errors of a dial after which another SYN may still meet the peer's on its way */
 const REFUSALS = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']
 
-/** Each wait after a refusal is this much longer than the one before: the peer chooses whom we dial, and it may be anybody */
+/** Each wait after a refusal is this many times the one before. The peer chooses the addresses, which may be anybody's: do not flood them */
 const WAIT_GROWTH = 1.5
 
 /**
@@ -39,7 +39,7 @@ export class PunchDials {
   readonly #timeout: AbortSignal
   #failure: PunchDialFailure = 'timeout'
 
-  /** Whether a connection came through. Dials that are under way go on where the peer chooses, and no more begin */
+  /** Whether a connection came through. From then on no dial begins; those under way go on where the peer chooses among them */
   #isOpen = false
 
   constructor (components: HolePunchComponents, peer: PeerId, initiator: boolean, timeout: AbortSignal) {
