@@ -18,7 +18,7 @@ import type { Socket } from 'node:net'
 export interface SocketOpenerInit {
   settings: TransportSettings
 
-  /** Those of the transport, dialled ones too */
+  /** All sockets of the transport. Each new one is added */
   sockets: OpenSockets
   metrics?: TCPMetrics
   log: Logger
@@ -52,7 +52,7 @@ export interface Connected {
   late?: LateConnect
 }
 
-/** In the log: which port a dial left from, where that is not any */
+/** For the log: ports that are not just any port */
 const PORTS: Partial<Record<PortUse, string>> = { reused: 'a listening', chosen: 'the chosen' }
 
 /**
@@ -111,7 +111,7 @@ export class SocketOpener {
       onSocket: socket => {
         sockets.add(socket)
 
-        // by a progress handler or a look-up, too early for `stop` to know the socket
+        // a progress handler or a look-up has stopped the transport, which did not know this socket yet
         if (stopping.aborted) {
           socket.destroy(new NotStartedError('The transport was stopped'))
         }
@@ -143,7 +143,7 @@ export class SocketOpener {
     }
   }
 
-  /** Only names are looked up, and Node does so by itself where the socket need not be made before */
+  /** Only names are looked up. Node does so itself, unless the address is needed before there is a socket */
   #lookUpSignal ({ endpoint, options: { signal }, stopping }: Dial): AbortSignal {
     const { reusePort, settings } = this.#init
     const isName = !('path' in endpoint) && net.isIP(endpoint.host) === 0

@@ -13,9 +13,9 @@ export function setGated (streams: object): void {
 }
 
 /**
- * Let a connection open no more streams at once than a js-libp2p peer takes before
- * it is ready. A dialer that batches its writes would otherwise have the peer read
- * them all before it listens for streams, and it would lose every one of them.
+ * Lets a connection open only as many streams at once as a js-libp2p peer takes before it
+ * is ready: see {@link StreamGate}. Otherwise a dialer that batches its writes could make the
+ * peer read more of them before it listens for streams, and the peer would lose them all.
  */
 export function gateNewStreams (connection: Connection): void {
   const newStream = connection.newStream
