@@ -298,7 +298,7 @@ export interface TCPDialOptions extends DialTransportOptions<TCPDialEvents>, TCP
   /**
    * For a transport with the option `reusePort`. With `false` this dial leaves from any port.
    * By default it leaves from a listening port, unless the peer at this address is connected
-   * to that port, or was in the last five minutes: the peer's NAT may let such a dial in, and
+   * to that port, or was in the last five minutes. The peer's NAT may let such a dial in, and
    * AutoNAT would take the peer for reachable. `true`, which hole punching needs, ignores that.
    */
   reusePort?: boolean

@@ -77,8 +77,8 @@ export class Outgoing implements Batcher {
   }
 
   /**
-   * Let what is written next wait until more is written, but no longer than `ms`, or than
-   * this turn of the event loop if that is 0.
+   * Let what is written next wait until more is written, but no longer than `ms`. If that is
+   * 0, it waits for this turn of the event loop at most.
    */
   waitForMore (ms: number): void {
     const flush = (): void => { this.flush() }

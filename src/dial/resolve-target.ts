@@ -6,8 +6,8 @@ import type { SocketOptions, TCPDialSocketOptions } from '../options.ts'
 
 /**
  * The IP address that a dial goes to: its family and scope must be known before the socket is
- * bound. Undefined for a unix socket, for a name with addresses of both families, between which
- * Node chooses, and if the look-up fails, which the dial then reports.
+ * bound. Undefined for a unix socket, and for a name with addresses of both families, between
+ * which Node chooses. Also if the look-up fails, which the dial then reports.
  */
 export async function resolveTarget (endpoint: Endpoint, options: SocketOptions<TCPDialSocketOptions>, signal: AbortSignal): Promise<string | undefined> {
   if ('path' in endpoint) {

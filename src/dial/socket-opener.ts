@@ -98,7 +98,7 @@ export class SocketOpener {
 
     const lookup = this.#lookUpSignal(dial)
     const port = await reusePort?.choose(endpoint, settings.socket, options.reusePort, lookup, fastOpen)
-    // a name is looked up before the socket is made, which is of one family
+    // look a name up first: the socket has one address family
     const target = port == null && fastOpen != null ? await resolveTarget(endpoint, settings.socket, lookup) : undefined
     const socket = await connect(ma, settings.socket, {
       endpoint,

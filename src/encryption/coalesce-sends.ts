@@ -172,7 +172,7 @@ class CoalescedSends implements Batcher {
   #copyAll (list: Uint8ArrayList): Uint8Array | undefined {
     let full: Uint8Array | undefined
 
-    // after the first that begins a new run there is room for the others
+    // once one of them has begun a new run, there is room for the others
     for (const bytes of list) {
       full = this.#copy(bytes) ?? full
     }

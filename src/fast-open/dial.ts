@@ -88,14 +88,14 @@ export class FastOpenDialler {
     const fd = this.#libc.socket(isIPv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
 
     if (fd < 0) {
-      // an ordinary connect meets the same error, and tells it in Node's way
+      // an ordinary connect meets the same error, and reports it as Node does
       return
     }
 
     const options = [
       [IPPROTO_TCP, TCP_FASTOPEN_CONNECT],
       ...reusePort ? [[SOL_SOCKET, SO_REUSEPORT]] : [],
-      // the same port of the other family may be another's
+      // another socket may have the same port of the other family
       ...reusePort && isIPv6 ? [[IPPROTO_IPV6, IPV6_V6ONLY]] : []
     ]
 
@@ -113,7 +113,7 @@ export class FastOpenDialler {
     try {
       socket = new net.Socket({ ...options, fd, readable: true, writable: true })
     } catch (err) {
-      // Node has not taken it
+      // Node does not own the descriptor yet
       this.#libc.close(fd)
       throw err
     }
