@@ -88,10 +88,10 @@ export interface TCPListenSocketOptions extends TCPSocketOptions {
  * @see https://nodejs.org/api/net.html#socketconnectoptions-connectlistener
  */
 export interface TCPDialSocketOptions extends TCPSocketOptions {
-  /** The local address to connect from */
+  /** The local address to connect from. By default the kernel chooses */
   localAddress?: string
 
-  /** The local port to connect from */
+  /** The local port to connect from. By default the kernel chooses, or with `reusePort` the transport */
   localPort?: number
 
   /**
@@ -102,16 +102,16 @@ export interface TCPDialSocketOptions extends TCPSocketOptions {
    */
   family?: 0 | 4 | 6
 
-  /** Flags for the DNS look-up */
+  /** Flags for the DNS look-up, as `dns.lookup` takes them. None by default */
   hints?: number
 
   /** A DNS look-up function to use in place of `dns.lookup` */
   lookup?: LookupFunction
 
-  /** Try the addresses of a name of both families in turn (RFC 8305) */
+  /** Whether to try the addresses of a name of both families in turn (RFC 8305). By default as Node does */
   autoSelectFamily?: boolean
 
-  /** How long to try one address before the next one, in ms */
+  /** How long to try one address before the next one, in ms. By default as Node does */
   autoSelectFamilyAttemptTimeout?: number
 
   /** Fail with a `TimeoutError` if it takes longer than this until the connection is established, in ms. By default only the dial's signal ends it */
@@ -394,7 +394,7 @@ export interface ConnectionSettings {
   /** How long `close()` waits for the peer's FIN, in ms */
   readonly closeTimeout: number
 
-  /** Abort if the peer takes nothing of what waits to be sent for so long, in ms; 0 for never */
+  /** Abort it when the peer reads nothing of what waits to be sent for this long, in ms; 0 for never */
   readonly stalledWriteTimeout: number
 
   /** Stay writable when the peer sends FIN, until `close()` is called */

@@ -4,7 +4,7 @@ import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../event-lo
 import type { MessageStream, Stream } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
-// a test that replaces it must not stop all connections of the process
+// A reference of our own: a test that replaces the global one must not stop all connections of the process
 const { setImmediate } = globalThis
 
 /** The size of Node's read buffer, in bytes. After a read that fills it libuv reads again at once, up to 32 times */

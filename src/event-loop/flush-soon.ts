@@ -1,6 +1,5 @@
 /** Gathers a batch: bytes that it has accepted and not handed down yet */
 export interface Batcher {
-  /** Hand down the batch */
   flush(): void
 }
 

@@ -1,6 +1,6 @@
 import { Uint8ArrayList } from 'uint8arraylist'
 
-// a test that replaces it must not stop all connections of the process
+// A reference of our own: a test that replaces the global one must not stop all connections of the process
 const { setImmediate } = globalThis
 
 /** First come, first served */

@@ -1,4 +1,4 @@
-// a test that replaces it must not stop all connections of the process
+// A reference of our own: a test that replaces the global one must not stop all connections of the process
 const { setImmediate } = globalThis
 
 /**

@@ -11,7 +11,7 @@ import { SlowDatastore } from '../fixtures/slow-datastore.ts'
 import { until } from '../fixtures/waiting.ts'
 import { notYet } from './not-yet.ts'
 import { officialNode } from './official-node.ts'
-import type { MultiaddrConnection, StreamMuxer, Transport } from '@libp2p/interface'
+import type { MultiaddrConnection, Stream, StreamMuxer, Transport } from '@libp2p/interface'
 import type { Ping } from '@libp2p/ping'
 
 const PROTOCOL = '/test/upstream/1.0.0'
@@ -45,6 +45,7 @@ describe('libp2p', function () {
 
   notYet('yamux sends a window update for half a window, not for every message', /window updates: expected \d+ to be below/, async () => {
     const { dialler, listener, outbound } = muxers()
+    const received = Promise.withResolvers<Stream>()
     let bytes = 0
     let updates = 0
 
@@ -53,8 +54,7 @@ describe('libp2p', function () {
         bytes += data.byteLength
 
         if (bytes === 102_400) {
-          // yamux sends the window update of this message first, so the answer is behind all of them
-          queueMicrotask(() => { detail.send(Uint8Array.of(1)) })
+          received.resolve(detail)
         }
       })
     })
@@ -70,6 +70,10 @@ describe('libp2p', function () {
       await new Promise(resolve => { setImmediate(resolve) })
     }
 
+    const accepted = await received.promise
+
+    // yamux has sent the window update of the last message by now, so the answer comes behind all of them
+    accepted.send(Uint8Array.of(1))
     await answer
     expect(updates, 'window updates').to.be.below(10)
   })
