@@ -7,7 +7,7 @@ const ANSWERS = ['UnsupportedProtocolError', 'StreamResetError']
 /** Connections that have a gate. Key: the `streams` array, the only object a connection shares with its muxer */
 const gated = new WeakSet<object>()
 
-/** A muxer limits its early streams itself */
+/** Called by a muxer that limits its early streams itself */
 export function setGated (streams: object): void {
   gated.add(streams)
 }

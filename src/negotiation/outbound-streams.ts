@@ -98,13 +98,11 @@ export class OutboundStreams {
     }
   }
 
-  /** A stream of the protocol was opened */
   opened (stream: Stream, protocol: string): void {
     this.#protocols.set(stream, protocol)
     stream.addEventListener('close', () => { this.ended() }, { once: true })
   }
 
-  /** The protocol of a stream is proposed on it */
   proposed (stream: Stream): void {
     this.#proposed.add(stream)
   }
