@@ -6,7 +6,7 @@ const MAX_AGE = 60 * 60 * 1_000
 
 /**
  * Addresses at which a saved round trip did not work: the peer refused an optimistic negotiation,
- * or the network dropped a SYN with data. For an hour, dials to them do without.
+ * or the network dropped a SYN with data. Dials to them do without it for an hour.
  */
 export class RememberedAddresses {
   readonly #times = new Map<string, number>()
