@@ -35,7 +35,7 @@ export function isSupported (ma: Multiaddr): boolean {
   return (TCP.exactMatch(ma) && !isRange(ma)) || Unix.exactMatch(ma)
 }
 
-/** Many addresses at once, which the matcher takes for one */
+/** An address range (`/ipcidr`), which the matcher takes for one address */
 function isRange (ma: Multiaddr): boolean {
   return ma.getComponents().some(({ code }) => code === CODE_IPCIDR)
 }

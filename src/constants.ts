@@ -3,9 +3,9 @@
  * kernel, in ms.
  *
  * js-libp2p PR #3032 proposed 250 where `@libp2p/tcp` declares 500 and uses it
- * nowhere. A peer that is there answers within a round trip; one that is not
- * must not hold up whoever closes. The socket itself lingers a little longer in
- * the background, see {@link LINGER_IDLE_TIMEOUT}.
+ * nowhere. A live peer answers within a round trip; a dead one must not hold up
+ * the caller of `close()`. The socket itself lingers a little longer in the
+ * background, see {@link LINGER_IDLE_TIMEOUT}.
  */
 export const CLOSE_TIMEOUT = 250
 
@@ -13,39 +13,38 @@ export const CLOSE_TIMEOUT = 250
 export const INACTIVITY_TIMEOUT = 2 * 60_000
 
 /**
- * What is sent in one batch is gathered, unless this many bytes are waiting: then
- * they leave at once. One `writev` of 64 KiB is past the point
- * where its fixed cost matters, and it is Node's default high water mark.
+ * A batch leaves at once when this many bytes of it wait. The fixed cost of a
+ * `writev` no longer matters at 64 KiB, which is also Node's default high water mark.
  */
 export const FLUSH_BYTES = 64 * 1024
 
-/** What is smaller than this costs less to copy than to hand over as a buffer of its own, in bytes */
+/** Buffers below this size are copied, in bytes: that costs less than to hand each over by itself */
 export const COPY_BYTES = 4 * 1024
 
 /**
- * Abort a connection whose peer takes nothing of what waits to be sent to it for
+ * Abort a connection whose peer reads nothing of what waits to be sent to it for
  * this long, in ms: as long as a connection may be idle.
  */
 export const STALLED_WRITE_TIMEOUT = INACTIVITY_TIMEOUT
 
 /**
- * How much of what a peer sends is kept while nobody listens for it, in bytes. Reading
- * stops at 64 KiB. The last chunk and Node's buffer can make it 256 KiB.
+ * Stop reading when this much of a peer's data waits for a reader, in bytes. With the last
+ * chunk and Node's buffer up to 256 KiB are kept.
  */
 export const MAX_UNREAD_BYTES = 64 * 1024
 
 /**
- * How much is written at a time. Node tells that the kernel took a write only
- * when it took the whole of it, so this is what a slow peer has to read within
- * STALLED_WRITE_TIMEOUT not to look as if it did not read at all. With pieces of
- * 256 KiB a round trip of 1 MiB took a third longer: the peer slept between them.
+ * How much is written at a time, in bytes. Node reports a write only when the kernel
+ * has taken all of it. So a slow peer must read this much within STALLED_WRITE_TIMEOUT,
+ * or it looks as if it read nothing. With pieces of 256 KiB a round trip of 1 MiB took a
+ * third longer: the peer slept between them.
  */
 export const MAX_WRITE_BYTES = 1024 * 1024
 
 /**
- * How much is accepted after `close()` while what was sent before still waits, in
- * bytes: an encrypter may have held it back until the socket drains. That is what its
- * streams have sent until they were told to wait, some windows of a muxer at most.
+ * How much `send` accepts after `close()` while earlier data still waits, in bytes. An
+ * encrypter may have held that much back until the socket drains: all that its streams sent
+ * before they were told to wait, which is some windows of a muxer at most.
  */
 export const MAX_HELD_BYTES = 64 * 1024 * 1024
 
@@ -76,7 +75,7 @@ export const REPLY_TIMEOUT = 10_000
  */
 export const FIRST_WRITE_TIMEOUT = 100
 
-/** The longest delay that Node's timers know, in ms: 24.8 days. Longer timeouts are cut to this. */
+/** The longest delay of Node's timers, in ms: 24.8 days. Longer timeouts are cut to this. */
 export const MAX_TIMEOUT = 2 ** 31 - 1
 
 /**
@@ -86,17 +85,17 @@ export const MAX_TIMEOUT = 2 ** 31 - 1
 export const OWNER_CLOSE_TIMEOUT = 500
 
 /**
- * How long after a peer has closed its connection to a listening port no dial to the peer's
- * address leaves from that port, in ms. Until then the peer's NAT may let the dial in because the
- * peer was the first to send, and would refuse anybody else: RFC 5382 has a NAT forget a
- * closed connection after 4 minutes. AutoNAT would take the peer for reachable (libp2p/specs#562).
+ * For this long after a peer's connection to a listening port has closed, no dial to the peer's
+ * address leaves from that port, in ms. The peer's NAT may let such a dial in only because
+ * the peer was the first to send, and AutoNAT would take the peer for reachable
+ * (libp2p/specs#562). RFC 5382 (REQ-5) has NATs keep a closed connection for at least 4 minutes.
  */
 export const RECENT_PEER_TIMEOUT = 5 * 60_000
 
-/** How many addresses of such peers are remembered */
+/** How many addresses of such peers are remembered. A new one replaces the oldest */
 export const RECENT_PEERS = 4_096
 
-/** How long after a dial of a hole punch was refused the next one follows at first, in ms. Each pause is longer than the one before */
+/** The first pause between a refused dial of a hole punch and the next dial, in ms. Each further pause is longer */
 export const PUNCH_INTERVAL = 100
 
 /**

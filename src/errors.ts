@@ -28,8 +28,8 @@ export class TCPConnectError extends ConnectionFailedError {
 }
 
 /**
- * The connection was aborted because its peer took nothing of what waited to be
- * sent to it for as long as the option `stalledWriteTimeout` says.
+ * The connection was aborted, because for as long as the option `stalledWriteTimeout`
+ * says its peer read nothing of what waited to be sent to it.
  */
 export class TCPStalledWriteError extends TimeoutError {
   readonly remoteAddr: Multiaddr
@@ -42,8 +42,8 @@ export class TCPStalledWriteError extends TimeoutError {
 }
 
 /**
- * The option `reusePort` is set, and the runtime has no `net.BoundSocket`, or the
- * system no SO_REUSEPORT.
+ * The option `reusePort` is set, and cannot work: the runtime has no `net.BoundSocket`
+ * (Node 24.21, 26.4), or the system no SO_REUSEPORT (Linux, FreeBSD).
  */
 export class ReusePortUnsupportedError extends UnsupportedOperationError {
   static name = 'ReusePortUnsupportedError'

@@ -61,8 +61,11 @@ export type {
 } from './options.ts'
 
 /**
- * @throws {InvalidParametersError} on creation of the node, if a timeout is no number of milliseconds
- * @throws {ReusePortUnsupportedError} on creation of the node, if the option `reusePort` is set and cannot be had
+ * Makes the transport, for `transports` of `createLibp2p`.
+ *
+ * @throws {InvalidParametersError} on creation of the node, if a timeout is no number of ms from 0 on;
+ * when it listens, if `closeAbove` is below `listenBelow`
+ * @throws {ReusePortUnsupportedError} on creation of the node, if `reusePort` is set and cannot work here
  */
 export function tcp (init: TCPOptions = {}): (components: TCPComponents) => Transport<TCPDialEvents> {
   return (components: TCPComponents) => new TCP(components, init)

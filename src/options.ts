@@ -19,9 +19,9 @@ export interface CloseServerOnMaxConnectionsOpts {
   closeAbove: number
 
   /**
-   * Invoked when the server could not listen again, because another process
-   * took the port while it was free. The server goes on trying: every time a
-   * connection closes, and once a second.
+   * Called whenever the server could not listen again, because another process
+   * took the port while it was free. The server tries again whenever a connection
+   * closes, and once a second.
    */
   onListenError?(err: Error): void
 }
@@ -48,15 +48,15 @@ export interface TCPSocketOptions {
   keepAlive?: boolean
 
   /**
-   * How long a connection is idle before the first keep-alive probe, in ms.
+   * After how much idle time the first keep-alive probe is sent, in ms.
    *
    * @default the kernel's (two hours on Linux)
    */
   keepAliveInitialDelay?: number
 
   /**
-   * What to do when the peer sends FIN. `false`: finish sending what was
-   * accepted, then close. `true`: stay writable until `close()` is called.
+   * What to do when the peer sends FIN. `false`: send what `send` has accepted,
+   * then close. `true`: stay writable until `close()` is called.
    *
    * @default false
    */
@@ -65,8 +65,8 @@ export interface TCPSocketOptions {
 
 /**
  * Options for servers and the sockets that they accept. Everything else that
- * `net.Server.listen` takes is passed on to it, but for the host, port and path,
- * which are the multiaddr's.
+ * `net.Server.listen` takes is passed on to it, except the host, port and path:
+ * those are the multiaddr's.
  *
  * @see https://nodejs.org/api/net.html#serverlistenoptions-callback
  */
@@ -82,44 +82,44 @@ export interface TCPListenSocketOptions extends TCPSocketOptions {
 
 /**
  * Options for dialled sockets. Everything else that `net.connect` takes is
- * passed on to it, but for the host, port and path, which are the multiaddr's,
+ * passed on to it, except the host, port and path, which are the multiaddr's,
  * and the signal, which is the dial's.
  *
  * @see https://nodejs.org/api/net.html#socketconnectoptions-connectlistener
  */
 export interface TCPDialSocketOptions extends TCPSocketOptions {
-  /** The local address to connect from */
+  /** The local address to connect from. By default the kernel chooses */
   localAddress?: string
 
-  /** The local port to connect from */
+  /** The local port to connect from. By default the kernel chooses, or with `reusePort` the transport */
   localPort?: number
 
   /**
-   * The address family to use for names that have both (`/dns`); `/dns4`,
-   * `/dns6`, `/ip4` and `/ip6` say it themselves.
+   * The address family to use for names that have both (`/dns`). `/dns4`,
+   * `/dns6`, `/ip4` and `/ip6` name theirs.
    *
    * @default 0, either
    */
   family?: 0 | 4 | 6
 
-  /** Flags for the DNS look-up */
+  /** Flags for the DNS look-up, as `dns.lookup` takes them. None by default */
   hints?: number
 
   /** A DNS look-up function to use in place of `dns.lookup` */
   lookup?: LookupFunction
 
-  /** Try the addresses of a name of both families in turn (RFC 8305) */
+  /** Whether to try the addresses of a name of both families in turn (RFC 8305). By default as Node does */
   autoSelectFamily?: boolean
 
-  /** How long to try one address before the next one, in ms */
+  /** How long to try one address before the next one, in ms. By default as Node does */
   autoSelectFamilyAttemptTimeout?: number
 
-  /** Fail with a TimeoutError if the connection takes longer than this to establish, in ms */
+  /** Fail with a `TimeoutError` if it takes longer than this until the connection is established, in ms. By default only the dial's signal ends it */
   timeout?: number
 }
 
 /**
- * How the data in the SYN of a dial fared:
+ * What became of the data in the SYN of a dial:
  *
  * - `acknowledged`: the listener took it, which saved a round trip
  * - `no_cookie`: nothing was sent in the SYN: this host has no cookie of the listener's
@@ -130,7 +130,7 @@ export interface TCPDialSocketOptions extends TCPSocketOptions {
  */
 export type FastOpenOutcome = 'acknowledged' | 'no_cookie' | 'not_acknowledged' | 'retransmitted' | 'no_data'
 
-/** How a connection stands whose SYN may wait for the first write */
+/** The state of a connection whose SYN may wait for the first write */
 export interface DeferredConnect {
   /** Whether the peer has yet to answer the SYN */
   isPending: boolean
@@ -139,40 +139,42 @@ export interface DeferredConnect {
   outcome: FastOpenOutcome
 }
 
-/** What `net.connect` takes, and whether the local port may be one that is listened on */
+/** What `net.connect` takes, and whether the local port may be a listening one */
 export type FastOpenSocketOptions = NetConnectOpts & { reusePort?: boolean }
 
 /**
- * TCP Fast Open, as `fastOpen()` of `libp2p-fast-tcp/fast-open` makes it
+ * What `fastOpen()` of `libp2p-fast-tcp/fast-open` returns, for the option `fastOpen`
  */
 export interface FastOpen {
   /**
-   * Makes the socket of a dial, which may emit 'connect' before anything is sent
+   * Makes the socket of a dial. It may emit 'connect' before anything is sent
    *
    * @returns undefined where the dial has to be an ordinary one
    */
   openSocket(options: FastOpenSocketOptions): Socket | undefined
 
-  /** Has a server listen that takes data in a SYN */
+  /** Makes a server listen, and take data in a SYN */
   bindServer: BindServer
 
-  /** Asks the kernel how the connection of a socket stands, if it is one that this opened, and open */
+  /** The state of a connection as the kernel knows it. Undefined if `openSocket` did not make the socket, or it is closed */
   look(socket: Socket): DeferredConnect | undefined
 
-  /** Has a SYN leave at once that waits for data to carry */
+  /** Sends a SYN that still waits for data, without data */
   sendSyn(socket: Socket): void
 }
 
 export interface TCPOptions {
   /**
-   * Close an accepted connection that neither sends nor receives for this long, in ms.
+   * Abort an accepted connection that neither sends nor receives for this long, in ms, with
+   * a `TimeoutError`; 0 for never.
    *
    * @default 120_000
    */
   inboundSocketInactivityTimeout?: number
 
   /**
-   * Close a dialled connection that neither sends nor receives for this long, in ms.
+   * Abort a dialled connection that neither sends nor receives for this long, in ms, with a
+   * `TimeoutError`; 0 for never.
    *
    * @default 120_000
    */
@@ -181,6 +183,7 @@ export interface TCPOptions {
   /**
    * Drop incoming connections while a listener has this many.
    *
+   * @default undefined, no limit
    * @see https://nodejs.org/api/net.html#servermaxconnections
    */
   maxConnections?: number
@@ -195,26 +198,28 @@ export interface TCPOptions {
 
   /**
    * Stop listening while a listener has too many connections
+   *
+   * @default undefined, never
    */
   closeServerOnMaxConnections?: CloseServerOnMaxConnectionsOpts
 
   /**
    * How long `close()` waits for the peer's FIN once everything that was sent
-   * and our own FIN have been handed to the kernel, in ms. When it passes, the
-   * socket goes on waiting in the background: for 30 s, or until the peer has
-   * sent nothing for 5 s, or 1,000 others wait. With 0 it does so at once: that
-   * saves `close()` a round trip, but if the process ends right after it, a peer
-   * that was still sending may lose what it has not read.
+   * and our own FIN have been handed to the kernel, in ms. After that the socket
+   * waits in the background, until 30 s have passed, the peer has sent nothing for
+   * 5 s, or 1,000 newer ones wait. With 0 `close()` does not wait, which saves a
+   * round trip. But if the process ends right after it, a peer that was still
+   * sending may lose what it has not read.
    *
    * @default 250
    */
   closeTimeout?: number
 
   /**
-   * Abort a connection whose peer takes nothing of what waits to be sent to it
-   * for this long, in ms, whatever it sends itself; 0 for never. A peer that goes
-   * on reading is left alone, as long as it takes 1 MiB in this time; behind an
-   * encrypter, whose messages have 64 KiB at most, less is enough.
+   * Abort a connection whose peer reads nothing of what waits to be sent to it for
+   * this long, in ms, with a `TCPStalledWriteError`, even if the peer goes on
+   * sending; 0 for never. A slow reader is left alone as long as it takes 1 MiB in
+   * this time. Behind an encrypter, whose messages have at most 64 KiB, less is enough.
    *
    * @default 120_000
    */
@@ -234,21 +239,21 @@ export interface TCPOptions {
    * Dial from the port that a listener listens on, so that a NAT maps both to the same
    * public port: other peers then observe an address at which this one may be
    * reached, and hole punching can work. A dial for which that is impossible leaves from any
-   * port, as all do without the option. Two processes of one user can then listen on one port
-   * without noticing.
+   * port. With this option two processes of one user can listen on one port without
+   * noticing.
    *
    * Needs `net.BoundSocket` (Node 24.21, 26.4) and SO_REUSEPORT (Linux, FreeBSD):
-   * the creation of the node fails without them.
+   * without them the creation of the node fails with a `ReusePortUnsupportedError`.
    *
    * @default false
    */
   reusePort?: boolean
 
   /**
-   * Send the first bytes of a dial in the SYN, which saves a round trip from the
-   * second dial to a host on, and take such bytes as a listener: `fastOpen()` of
-   * `libp2p-fast-tcp/fast-open`. Linux only; docs/fast-open.md tells how both
-   * hosts must be set up.
+   * TCP Fast Open, as `fastOpen()` of `libp2p-fast-tcp/fast-open` makes it. Dials send
+   * their first bytes in the SYN, which saves a round trip from the second dial to a
+   * host on. Listeners take such bytes. Linux only; docs/fast-open.md says how both hosts
+   * must be set up.
    *
    * @default undefined, off
    */
@@ -291,17 +296,16 @@ export type TCPDialEvents =
 
 export interface TCPDialOptions extends DialTransportOptions<TCPDialEvents>, TCPDialSocketOptions {
   /**
-   * Of a transport with the option `reusePort`: `false` lets this dial leave from any port.
-   * `true` lets it leave from a listening port even if the peer at this address is connected
-   * to that port, or was until at most five minutes ago, as hole punching needs. By default
-   * such a dial leaves from any port: the peer's NAT may let it in, and AutoNAT would take
-   * the peer for reachable.
+   * For a transport with the option `reusePort`. With `false` this dial leaves from any port.
+   * By default it leaves from a listening port, unless the peer at this address is connected
+   * to that port, or was in the last five minutes. The peer's NAT may let such a dial in, and
+   * AutoNAT would take the peer for reachable. `true`, which hole punching needs, ignores that.
    */
   reusePort?: boolean
 
   /**
-   * `false` lets the peer begin to negotiate, since it dials us at the same time: the
-   * connection is then one of `direction: 'inbound'`, for encrypters and muxers too.
+   * `false` lets the peer begin to negotiate, because it dials us at the same time. The
+   * connection then has `direction: 'inbound'`, for encrypters and muxers too.
    *
    * @default true
    */
@@ -316,10 +320,14 @@ export interface TCPComponents {
   metrics?: Metrics
   logger: ComponentLogger
 
-  /** Tells of connections as soon as they are open, and of what peers see of us; libp2p has one */
+  /**
+   * libp2p's events, which libp2p passes. 'connection:open' limits how many streams a dialled
+   * connection opens at first. With `reusePort`, 'peer:identify' and 'connection:close' tell at
+   * which addresses peers see a listening port. Without `events` neither happens
+   */
   events?: TypedEventTarget<Libp2pEvents>
 
-  /** With the option `reusePort`: told at which public addresses peers see a listening port; libp2p has one */
+  /** With the option `reusePort`: is given the public addresses at which peers see a listening port. libp2p passes it */
   addressManager?: { addObservedAddr(ma: Multiaddr): void }
 }
 
@@ -333,7 +341,7 @@ export interface TCPMetrics {
   /** By the port that they left from, with the option `reusePort`; not in `@libp2p/tcp` */
   ports?: CounterGroup<PortUse>
 
-  /** How the data in the SYN of dials fared, with the option `fastOpen`; not in `@libp2p/tcp` */
+  /** What became of the data in the SYN of dials, with the option `fastOpen`; not in `@libp2p/tcp` */
   fastOpen?: CounterGroup<FastOpenOutcome>
 }
 
@@ -378,15 +386,15 @@ export function transportSettings (options: TCPOptions): TransportSettings {
   return Object.freeze({ ...options, ...timeouts })
 }
 
-/** What the options say about one connection, or about all that a listener accepts */
+/** The options of one connection, or of all that a listener accepts */
 export interface ConnectionSettings {
-  /** Close it when it neither sends nor receives for this long, in ms; 0 for never */
+  /** Abort it when it neither sends nor receives for this long, in ms; 0 for never */
   readonly inactivityTimeout: number
 
   /** How long `close()` waits for the peer's FIN, in ms */
   readonly closeTimeout: number
 
-  /** Abort if the peer takes nothing of what waits to be sent for so long, in ms; 0 for never */
+  /** Abort it when the peer reads nothing of what waits to be sent for this long, in ms; 0 for never */
   readonly stalledWriteTimeout: number
 
   /** Stay writable when the peer sends FIN, until `close()` is called */
@@ -446,7 +454,7 @@ const DIAL_OPTIONS: ReadonlyArray<keyof TCPDialSocketOptions> = [
 /** A single listener may override these */
 const LISTEN_OPTIONS: ReadonlyArray<keyof TCPListenSocketOptions> = [...SOCKET_OPTIONS, 'ipv6Only']
 
-/** What the multiaddr, the dial and this module decide is no option, whatever a caller's object holds */
+/** Names that are ignored in a caller's object: the multiaddr, the dial or this package decides about them */
 const RESERVED = ['host', 'port', 'path', 'fd', 'signal', 'onread', 'handle', 'pauseOnConnect']
 
 export function mergeDialOptions (configured?: TCPDialSocketOptions, specific?: TCPDialSocketOptions): SocketOptions<TCPDialSocketOptions> {

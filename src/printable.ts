@@ -30,8 +30,8 @@ function printableLog (log: Logger): Logger {
     }
   } as Logger
 
-  // one by one: the upgrader gives every connection a scope of its own, in which
-  // our lines stand too, and `defineProperty` would make each a kilobyte larger
+  // Assigned one by one: the upgrader makes a scope for every connection, and
+  // `defineProperty` would make each a kilobyte larger
   ours.enabled = log.enabled
   ours.error = (formatter: string, ...args: unknown[]) => { log.error(formatter, ...args.map(toPrintable)) }
   // Its arguments are numbers only, and it is called for every message. That of @libp2p/logger needs no `this`, and

@@ -2,10 +2,10 @@ import { serviceCapabilities, transportSymbol } from '@libp2p/interface'
 import { isSupported } from './addresses.ts'
 import { LingeringSockets } from './connection/lingering.ts'
 import { OpenSockets } from './connection/open-sockets.ts'
+import { dialerMetrics } from './dial/dialer-metrics.ts'
 import { Dialer } from './dial/dialer.ts'
 import { ReusePort } from './dial/reuse-port.ts'
 import { TCPListener } from './listener/listener.ts'
-import { dialerMetrics } from './metrics.ts'
 import { ObservedAddresses, observedAddresses } from './nat/observed-addresses.ts'
 import { gateNewStreams } from './negotiation/early-streams.ts'
 import { listenerSettings, transportSettings } from './options.ts'
@@ -30,10 +30,10 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
 
   /**
    * @throws {InvalidParametersError} if a timeout is no number of ms from 0 on
-   * @throws {ReusePortUnsupportedError} if `reusePort` is set and cannot be had
+   * @throws {ReusePortUnsupportedError} if `reusePort` is set and cannot work here
    */
   constructor (components: TCPComponents, options: TCPOptions = {}) {
-    /** Of all connections that were dialled. libp2p hands the object on to the upgraded connection */
+    /** The port of each dialled connection. Key: its timeline, which is also that of the upgraded connection */
     const timelines = new WeakMap<object, PortUse | undefined>()
 
     this.#settings = transportSettings(options)
@@ -58,7 +58,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       log
     })
 
-    // before those of services, which open streams there
+    // before the listeners of services, which open streams
     components.events?.addEventListener('connection:open', ({ detail: connection }) => {
       if (timelines.has(connection.timeline)) {
         gateNewStreams(connection)

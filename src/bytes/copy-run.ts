@@ -4,7 +4,7 @@ const SLAB_BYTES = 64 * 1024
 /** A run does not begin where less memory is left than this, in bytes */
 const SMALLEST_ROOM = 16 * 1024
 
-/** The memory that the runs of many connections share. No part of it is used twice, hence a part may be kept */
+/** Memory that the runs of many connections share. No part of it is used twice, so a run's bytes stay valid */
 export interface Slab {
   bytes: Uint8Array
   used: number
@@ -16,7 +16,7 @@ export function newSlab (): Slab {
 }
 
 /**
- * Copies of buffers that lie behind each other, so that they leave as one
+ * Copies buffers one behind the other, so that they leave as one
  */
 export class CopyRun {
   readonly #slab: Slab

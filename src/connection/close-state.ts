@@ -1,9 +1,9 @@
 /**
- * How far a connection is with its end. libp2p's `status` has one name, `closing`, for
- * the two that follow `open`.
+ * How far a connection has ended. libp2p's `status` has one name, `closing`, for
+ * `draining` and `awaiting-fin`.
  *
  * - `open`: nobody has begun to close it
- * - `draining`: it closes, but the kernel does not have all that `send` accepted, and FIN behind it
+ * - `draining`: it closes, but the kernel does not have all that `send` accepted, and FIN, yet
  * - `awaiting-fin`: the kernel has all of it, FIN included; the peer's FIN is awaited
  * - `closed`: after everything was sent
  * - `aborted`: by this end, or by a failure of the socket
@@ -12,7 +12,7 @@
 export type CloseState = 'open' | 'draining' | 'awaiting-fin' | 'closed' | 'aborted' | 'reset'
 
 /**
- * What may bring the end nearer.
+ * What may change the state.
  *
  * - `close`: somebody closes the connection, or the peer has sent FIN
  * - `finish`: the kernel has taken our FIN

@@ -20,10 +20,10 @@ export interface Unsent {
   /** Whether the encrypter may have a queue of its own, as TLS does */
   encrypterMayQueue(): boolean
 
-  /** Give the socket what it takes, and wait until it takes more */
+  /** Hand data to the socket until it is full, and wait until it takes more */
   drain(): Promise<void>
 
-  /** Accept no more, and give the socket all that is left */
+  /** Accept no more, and hand the rest to the socket */
   end(): void
 }
 
@@ -45,10 +45,10 @@ export interface ClosingInit {
 }
 
 /**
- * A graceful close, made when it begins: everything that `send` accepted goes to the
- * kernel, then FIN, and then it waits for the peer's FIN.
+ * A graceful close, created when the close begins. It hands everything that `send` accepted
+ * to the kernel, then FIN, and then waits for the peer's FIN.
  *
- * The end of a connection is made in these places:
+ * These files decide how a connection ends:
  *
  * - constants.ts: how long each step may take, and how much may wait
  * - close-state.ts: which event leads from which state to which
@@ -75,21 +75,21 @@ export class Closing {
   constructor (init: ClosingInit) {
     this.by = init.by
     this.#init = init
-    // nobody has to wait: a rejection is no unhandled one
+    // nobody has to wait for the result, so a rejection must not count as unhandled
     this.#result.promise.catch(() => {})
   }
 
-  /** `draining` or `awaiting-fin`, as long as the connection is not over */
+  /** `draining` or `awaiting-fin`. Has no meaning once the connection is over */
   get state (): CloseState {
     return this.#state
   }
 
-  /** Whether anybody waits for it: the peer's FIN begins a close too */
+  /** Whether `close()` was called: the peer's FIN begins a close too */
   get isAwaited (): boolean {
     return this.#isAwaited
   }
 
-  /** Where nothing is left to be sent the socket is ended when this returns */
+  /** If nothing is left to be sent, the socket has been ended when this returns */
   start (): void {
     this.#run().catch(() => {
       // the connection is over, and has settled this; or the logger throws
@@ -119,9 +119,9 @@ export class Closing {
   }
 
   /**
-   * Something is sent, maybe by an encrypter that has held it back.
+   * Counts data that `send` is given during the close. An encrypter may have held it back.
    *
-   * @returns whether it may be: nobody has held back more than {@link MAX_HELD_BYTES}
+   * @returns false above {@link MAX_HELD_BYTES}: no encrypter has held back more
    */
   hold (bytes: number): boolean {
     this.#heldBytes += bytes
@@ -135,8 +135,8 @@ export class Closing {
   }
 
   /**
-   * An encrypter whose late `send` threw aborts with that error, TLS several times. That
-   * is no reason to lose what came in time: it is ignored for a turn of the event loop.
+   * An encrypter whose late `send` threw aborts with that error, TLS several times. Ignore
+   * it for one turn of the event loop, so that earlier data still leaves.
    */
   isRefusal (err?: unknown): boolean {
     if (err == null || err !== this.#refusal) {
@@ -169,7 +169,7 @@ export class Closing {
     unsent.end()
 
     if (socket.destroyed && !socket.writableFinished) {
-      // its 'close' event is about to say that not everything was sent
+      // not everything was sent: its 'close' event is about to say so
       return
     }
 
@@ -195,7 +195,7 @@ export class Closing {
       const wasPending = unsent.isPending()
 
       await unsent.drain()
-      // let those send that waited for 'drain'
+      // everybody who waited for 'drain' sends first
       await new Promise<void>(resolve => { setImmediate(resolve) })
 
       if (unsent.encrypterMayQueue()) {

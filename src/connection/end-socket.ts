@@ -66,8 +66,8 @@ export async function finish (socket: Socket, { timeout, onFinish }: FinishInit)
 }
 
 /**
- * Whether the kernel has everything that was written, and FIN, or is about to get
- * that. Node tells only when the kernel has taken FIN, by 'finish'.
+ * Whether the kernel has everything that was written, and FIN, or is about to get it. Node
+ * emits 'finish' only after the kernel has taken FIN.
  */
 export function isFinishing ({ destroyed, writableEnded, writableFinished, writableLength }: Socket): boolean {
   // nothing waits in a destroyed socket either: it is lost
@@ -75,9 +75,8 @@ export function isFinishing ({ destroyed, writableEnded, writableFinished, writa
 }
 
 /**
- * Have the socket emit 'error', if a RST of the peer lies in the kernel that nobody has
- * read, since the socket is paused or the peer has sent FIN before. Node hides a RST on a
- * socket that is not read; an empty write reveals it.
+ * Makes the socket emit 'error' if the peer has reset it. Node hides an RST on a socket that
+ * is not read, because it is paused or the peer has sent FIN before. An empty write reveals it.
  */
 export function probe (socket: Socket): void {
   if (socket.writable && socket.writableLength === 0) {
@@ -97,8 +96,8 @@ export function reset (socket: Socket): void {
 }
 
 /**
- * Close at once. Where some of what was written is lost the peer is reset. Otherwise it
- * would mistake a part for the whole.
+ * Close at once. If that loses some of what was written, reset the peer. Otherwise it would
+ * mistake truncated data for a complete message.
  */
 export function cut (socket: Socket): void {
   if (socket.writableLength > 0) {

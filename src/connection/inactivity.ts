@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net'
 
 /**
- * What to do on a socket's 'timeout': call back if it really has neither sent
- * nor received anything for as long as its `setTimeout` says, and the event loop
- * was not just too busy to look. Else the time begins anew: where `send` only made
- * the socket's buffer longer, Node would not count it again.
+ * Call this on a socket's 'timeout'. It calls back if the socket has really neither sent
+ * nor received for that long, and the event loop was not only too busy to look.
+ * Otherwise it starts the time again, which Node does not do by itself where `send`
+ * only made the socket's buffer longer.
  *
  * @see https://nodejs.org/api/net.html#event-timeout
  */

@@ -4,34 +4,34 @@ import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../event-lo
 import type { MessageStream, Stream } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
-// a test that replaces it must not stop all connections of the process
+// A reference of our own: a test that replaces the global one must not stop all connections of the process
 const { setImmediate } = globalThis
 
-/** Fills the buffer that Node reads into, in bytes: libuv reads again at once, up to 32 times */
+/** The size of Node's read buffer, in bytes. After a read that fills it libuv reads again at once, up to 32 times */
 const FULL_CHUNK = 64 * 1024
 
 export interface Reader extends Pick<MessageStream, 'status' | 'readBufferLength'>, Pick<Stream, 'readStatus'> {
-  /** Something came: deal with it, or keep it until somebody listens */
+  /** Deal with this data, or keep it until somebody listens */
   onRead(data: Uint8Array): void
 }
 
 /**
- * Hands what a socket reads to the connection: what comes first through the queue of
- * handshakes, and from then on at once. While nobody listens it stops reading, so that
- * the peer waits too.
+ * Hands what a socket reads to the connection. The first data goes through the queue of
+ * handshakes, all later data directly. While nobody listens it stops reading, so that the
+ * peer waits too.
  *
- * It also stops until the next turn of the event loop where reading has taken too long of
- * this one. Otherwise Node reads 2 MiB before anything else runs. That takes most of a
- * second where they are window updates of a muxer and each makes a stream send.
+ * It also stops for the rest of a turn of the event loop in which reading has taken too
+ * long. Otherwise Node reads 2 MiB before anything else runs. If those are window updates of
+ * a muxer, and each makes a stream send, that takes most of a second.
  */
 export class Incoming {
   readonly #socket: Socket
   readonly #reader: Reader
 
-  /** Whether the reader was given something that the peer sent */
+  /** Whether the reader has got any data of the peer */
   #isHandedOn = false
 
-  /** Exists while what comes first waits for its turn */
+  /** Exists while the first data waits for its turn */
   #queued?: QueuedHandshake
 
   constructor (socket: Socket, reader: Reader) {
@@ -64,7 +64,7 @@ export class Incoming {
       this.#socket.pause()
       setImmediate(() => {
         this.tryResume()
-        // what Node has read already comes first, and is this turn's; the next one starts anew
+        // Node first hands over what it has read already, on the budget of this turn
         process.nextTick(renewReadBudget)
       })
     }
@@ -77,7 +77,7 @@ export class Incoming {
     }
   }
 
-  /** Do this when what waits was handed on and has been dealt with, or now where nothing waits */
+  /** Call back when the waiting data has been handed on and dealt with, or now if none waits */
   whenEmpty (callback: () => void): void {
     if (this.#queued == null) {
       callback()

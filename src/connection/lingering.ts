@@ -8,7 +8,7 @@ export interface LingerBounds {
   /** How long it waits in any case, in ms */
   total: number
 
-  /** How many wait at a time */
+  /** How many wait at a time: a new one replaces the oldest */
   sockets: number
 }
 

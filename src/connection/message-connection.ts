@@ -9,17 +9,17 @@ import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
  * no longer does these:
  *
  * - `onDrain` resolves at once from its second use on
- * - all that comes in goes through lists, which cost more than a small message itself. Here
- * it takes the direct way where nothing waits, which is nearly always
+ * - all input goes through lists, which cost more than a small message itself. Here it takes
+ * the direct way if nothing waits, which is nearly always
  * - a logger that throws at the peer's FIN ends the process
  */
 export abstract class MessageConnection extends AbstractMultiaddrConnection {
   #drained?: PromiseWithResolvers<void>
 
-  /** What ended it, if it was no close */
+  /** The error that ended the connection. Undefined after a close */
   closeError?: Error
 
-  /** The connection is over, and its listeners are about to be told by this event */
+  /** The connection is over, and this event is about to be dispatched */
   protected abstract beforeClose (event: StreamCloseEvent): void
 
   abstract close (options?: AbortOptions): Promise<void>
@@ -58,7 +58,7 @@ export abstract class MessageConnection extends AbstractMultiaddrConnection {
   }
 
   /**
-   * Wait until the peer has taken enough of what was sent for more to make sense.
+   * Wait until the peer has taken enough of what was sent for more to be sent.
    *
    * @throws {Error} what ended the connection
    */
@@ -84,7 +84,7 @@ export abstract class MessageConnection extends AbstractMultiaddrConnection {
     return event.type === 'drain' ? this.#dispatchDrain(event) : super.dispatchEvent(event)
   }
 
-  /** Before the base class's listeners, which count by the event how the connection ended */
+  /** Called before the listeners of the base class: they count by this event how the connection ended */
   #onClose (event: StreamCloseEvent): void {
     this.beforeClose(event)
     this.closeError = event.error
@@ -97,7 +97,7 @@ export abstract class MessageConnection extends AbstractMultiaddrConnection {
 
     const result = super.dispatchEvent(event)
 
-    // the base class sends what it has kept, unless a listener has ended the connection
+    // the base class has sent what it kept, unless a listener has ended the connection
     if (this.#isAlive()) {
       drained?.resolve()
     } else {

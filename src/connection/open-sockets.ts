@@ -5,10 +5,10 @@ import { cut } from './end-socket.ts'
 import type { Socket } from 'node:net'
 
 export interface OpenSocketsInit {
-  /** Has them all too, and others */
+  /** A larger set that these sockets belong to as well */
   among?: OpenSockets
 
-  /** One of them is closed, and counts no more */
+  /** One of them is closed, and no longer counts */
   onClose?(): void
 }
 
@@ -27,7 +27,7 @@ export class OpenSockets {
     const sets = among == null ? [this.#sockets] : [this.#sockets, among.#sockets]
 
     this.#sets = sets
-    // one function for all of them, and one listener for each: from the third on Node's list of them takes 150 B
+    // One function for all sockets, and one listener for both sets: at the third listener of an event Node's list takes 150 B
     this.#onClose = function () {
       sets.forEach(sockets => { sockets.delete(this) })
       onClose?.()

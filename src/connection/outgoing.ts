@@ -10,27 +10,26 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 const slab = newSlab()
 
 export interface Writer {
-  /** The peer takes nothing of what was sent */
+  /** The peer reads nothing of what waits to be sent */
   onStalledWrite(): void
 }
 
-/** What of most connections waits most of the time */
+/** Shared by all connections that have nothing waiting, which is most of them most of the time */
 const NOTHING: Uint8Array[] = []
 
 /**
- * Gathers a batch, which is what is sent before anything that is awaited continues, and
- * hands it to the socket in one write. So a batch costs one system call and, as long as
- * it fits, one segment: with TCP_NODELAY every write would be a segment of its own. A
- * batch does not wait for the end of the tick, which may be many batches away, while the
- * peer could be at work.
+ * Gathers a batch, which is all that is sent with no `await` between, and hands it to the
+ * socket in one write. A batch costs one system call and, if it fits, one segment: with
+ * TCP_NODELAY every write is a segment of its own. A batch does not wait for the end of the
+ * tick. That may be many batches away, and the peer could be at work.
  *
- * But the first bytes after something came from the peer leave at once. It may be waiting
- * for them, and wakes up while the rest is still being encrypted: on an idle machine that
- * is most of the time that a small message takes.
+ * The first bytes after data of the peer leave at once. The peer may be waiting for them,
+ * and wakes up while the rest is still being encrypted. On an idle machine waking up is most
+ * of the time that a small message takes.
  *
- * What waits is copied, since a caller may reuse its buffer as soon as `send`
- * returns. What does not wait is written at once, large buffers without a copy:
- * those must be left alone until they are sent, as with `socket.write`.
+ * Data that waits is copied, since a caller may reuse its buffer as soon as `send` returns.
+ * Other data is written at once, large buffers without a copy. Callers must leave those alone
+ * until they are sent, as with `socket.write`.
  */
 export class Outgoing implements Batcher {
   readonly #socket: Socket
@@ -39,18 +38,18 @@ export class Outgoing implements Batcher {
   #waiting = NOTHING
   #waitingBytes = 0
 
-  /** Whether what is sent next may be what the peer waits for */
+  /** Whether the peer may be waiting for what is sent next */
   #isReply = false
 
   #run?: CopyRun
 
-  /** Exists while what waits, waits for more: undoes the wait */
+  /** Exists while a batch waits for more data: ends that wait */
   #stopWaitingForMore?: () => void
 
-  /** Created at the first write that the kernel did not take whole */
+  /** Created at the first write that the kernel does not take whole */
   #stallWatch?: StallWatch
 
-  /** Not of a socket that was destroyed before it got a connection */
+  /** Whether {@link openBatcher} was called: not for a socket that was destroyed before it got a connection */
   #isBatcher = false
 
   /** `stalledWriteTimeout` is how long the peer may take nothing, in ms; 0 for ever */
@@ -78,8 +77,8 @@ export class Outgoing implements Batcher {
   }
 
   /**
-   * What is written next need not leave before more is written, nor before this turn of
-   * the event loop ends, or `ms` have passed where that is not 0.
+   * Let what is written next wait until more is written, but no longer than `ms`. If that is
+   * 0, it waits for this turn of the event loop at most.
    */
   waitForMore (ms: number): void {
     const flush = (): void => { this.flush() }
@@ -98,9 +97,9 @@ export class Outgoing implements Batcher {
    *
    * @returns whether more can be taken now; if not, the socket will emit 'drain'.
    *
-   * Node's own answer would be no after every 64 KiB, even if the kernel took
-   * them at once. Then a muxer makes all of its streams wait for 'drain', where
-   * a busy one gets in first every time, and the others starve for seconds.
+   * Node's own answer would be no after every 64 KiB, even if the kernel took them at
+   * once. A muxer then makes all of its streams wait for 'drain'. A busy stream gets in
+   * first every time, and the others starve for seconds.
    */
   write (data: Uint8Array | Uint8ArrayList): boolean {
     const isFirst = this.#waitingBytes === 0
@@ -160,7 +159,7 @@ export class Outgoing implements Batcher {
     }
   }
 
-  /** The connection is over: what waits for the socket needs no watching */
+  /** The connection is over: nobody needs to know of a stall any more */
   stopWatching (): void {
     this.#stallWatch?.stop()
   }
@@ -190,7 +189,7 @@ export class Outgoing implements Batcher {
       this.#endRun()
       this.#add(bytes)
     } else if (isBacklogged) {
-      // it may wait for long, and must not keep what others share
+      // it may wait for long, and must not keep the shared slab alive
       this.#endRun()
       // `slice` of a Buffer would be no copy
       this.#add(new Uint8Array(bytes))

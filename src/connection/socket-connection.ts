@@ -27,14 +27,14 @@ export interface SocketConnectionInit extends Omit<AbstractMultiaddrConnectionIn
   socket: Socket
   settings: ConnectionSettings
 
-  /** Takes the socket where the peer has not sent FIN when `close()` is done */
+  /** Takes the socket if the peer has not sent FIN when `close()` resolves */
   lingering: Lingering
 
   /** Stands between the connection and the socket at first */
   filter?: WireFilter
 }
 
-/** The peer closed its end before ours was done, or its host is gone: nothing wrong at this end */
+/** The peer closed its end before we had closed ours, or its host is gone. Nothing is wrong at this end */
 const RESET_CODES = ['ECONNRESET', 'EPIPE']
 
 /**
@@ -52,15 +52,15 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   readonly #incoming: Incoming
   readonly #outgoing: Outgoing
 
-  /** Exists since a graceful close began */
+  /** Exists once a graceful close has begun */
   #closing?: Closing
 
   #filter?: WireFilter
 
   /**
    * Whether the encrypter reads through a queue, and so may write through one too, as TLS
-   * does. None says so, but only those pause the connection. Where something else has
-   * paused it, the close takes two turns longer than it must.
+   * does. No encrypter says so, but only such encrypters pause the connection. If something
+   * else has paused it, the close takes two turns longer than it must.
    */
   #encrypterMayQueue = false
 
@@ -95,7 +95,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     }
 
     if (this.writeStatus === 'writable' && !closing.hold(data.byteLength)) {
-      // no encrypter has held back this much: somebody goes on sending
+      // no encrypter has held back this much, so somebody goes on sending
       this.writeStatus = 'closing'
     }
 
@@ -134,9 +134,9 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     return !this.writableNeedsDrain
   }
 
-  /** What did not go the direct way, some of it after it has waited for 'drain' */
+  /** Sends what could not go the direct way, for example because it waited for 'drain' */
   sendData (all: Uint8ArrayList): SendResult {
-    // the rest stays in the write buffer of the base class, until 'drain' if it must
+    // the rest stays in the write buffer of the base class
     const data = all.byteLength > MAX_WRITE_BYTES ? all.sublist(0, MAX_WRITE_BYTES) : all
     const filter = this.#filter
     const answer = filter?.onSend(data)
@@ -193,10 +193,9 @@ export class SocketConnection extends MessageConnection implements Reader, Write
 
   /**
    * Send everything that `send` accepted, then FIN, and resolve at the peer's
-   * FIN, or `closeTimeout` ms after ours was handed to the kernel. From the call
-   * on nothing more is delivered. Nothing more can be sent either, unless what was sent
-   * before still waits for the socket to drain, or in the queue of an encrypter: then
-   * `send` takes {@link MAX_HELD_BYTES} more.
+   * FIN, or `closeTimeout` ms after ours was handed to the kernel. From the call on
+   * nothing more is delivered, and `send` throws. Exception: while earlier data waits for
+   * the socket to drain, or in the queue of an encrypter, `send` takes {@link MAX_HELD_BYTES} more.
    *
    * The signal ends the wait, not the close: to give up call `abort`.
    *
@@ -207,7 +206,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       // what came before anybody listened, or while paused
       this.readBuffer.consume(this.readBuffer.byteLength)
     } else if (this.#closing?.isAwaited !== true) {
-      // it was over before anybody closed it
+      // it had ended before anybody closed it
       return
     }
 
@@ -240,7 +239,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
         // and sends it after 'drain'
         isPending: () => this.writableNeedsDrain || this.writeBuffer.byteLength > 0,
         drain: async () => {
-          // the base class forgets what is sent while it tells that it is idle
+          // the base class forgets what handlers of its 'idle' event send
           this.processSendQueue()
           await this.onDrain()
         },
@@ -254,7 +253,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     this.#closing.start()
   }
 
-  /** From now on read what comes in and throw it away */
+  /** From now on read all input and throw it away */
   #discardInput (): void {
     this.#incoming.drop()
     this.#socket.off('data', SocketConnection.#listeners.data)
@@ -262,8 +261,8 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   }
 
   /**
-   * Close at once, for an error at this end: what was not sent is lost. While it closes,
-   * an error that `send` has thrown does nothing: see {@link Closing.isRefusal}.
+   * Close at once, because of an error at this end. Data that was not sent is lost. While the
+   * connection closes, an error that `send` threw has no effect: see {@link Closing.isRefusal}.
    */
   abort (err: Error): void {
     if (this.status !== 'closing' || this.#closing?.isRefusal(err) !== true) {
@@ -278,14 +277,14 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     // each other. Node calls the latter when nothing waits any more.
     // https://docs.libuv.org/en/v1.x/tcp.html#c.uv_tcp_close_reset
     if (isFinishing(this.#socket)) {
-      // what remains to abort is the wait for the peer
+      // only the wait for the peer is left to abort
       this.#lingering.linger(this.#socket)
     } else {
       reset(this.#socket)
     }
   }
 
-  /** Completes the event by what is known here, and ends the parts */
+  /** Adds what is known here to the event, and ends the parts */
   protected beforeClose (event: StreamCloseEvent): void {
     event.local ??= this.#closing?.by === 'local'
 
@@ -300,12 +299,12 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     this.#closing?.settle(isSent ? undefined : event.error ?? new ConnectionClosedError())
   }
 
-  /** As `status`, with a name for each step of a close */
+  /** Like `status`, with a name for each step of a close */
   get #state (): CloseState {
     return this.status === 'closing' ? this.#closing?.state ?? 'draining' : this.status
   }
 
-  /** Let this event have the effect that it has in this state */
+  /** Apply an event to the current state */
   #on (event: CloseEvent, error?: Error): void {
     const state = this.#state
     const next = nextState(state, event)
@@ -360,14 +359,14 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     }
   }
 
-  /** Node emits 'drain' also where the kernel took everything at once and nobody had to wait */
+  /** Node also emits 'drain' if the kernel took everything at once and nobody had to wait */
   #onDrain (): void {
     if (this.writableNeedsDrain) {
       this.safeDispatchEvent('drain')
     }
   }
 
-  /** The peer sent FIN: what was accepted still goes out, then we close too */
+  /** The peer sent FIN: what `send` accepted still goes out, then we close too */
   #onEnd (): void {
     this.log('tcp end %a', this.remoteAddr)
 
@@ -385,7 +384,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   #onError (err: NodeJS.ErrnoException): void {
     this.log('tcp error %a - %e', this.remoteAddr, err)
     this.#socketError = err
-    // what came before the error
+    // hand on what came before the error
     this.#incoming.flush()
     this.#on(RESET_CODES.includes(err.code ?? '') ? 'reset' : 'failure', err)
   }

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 
-/** Where a socket keeps what its listeners are for */
+/** Where a socket keeps the object that its listeners serve */
 export const owner = Symbol('libp2p-fast-tcp.owner')
 
 type Owned <Owner> = Socket & { [owner]: Owner }
 
 /**
- * What a socket tells. Functions of `this`, the socket: closures would be six for
- * every connection, and take a tenth of its memory.
+ * The listeners of a socket, with the socket as `this`. Six closures for each connection
+ * would take a tenth of its memory.
  */
 export interface SocketListeners <Owner> {
   data(this: Owned<Owner>, data: Buffer): void
@@ -18,7 +18,7 @@ export interface SocketListeners <Owner> {
   timeout(this: Owned<Owner>): void
 }
 
-/** The same listeners for every socket, each told of its own owner */
+/** Adds the same listeners to every socket. They find the owner in the socket */
 export function listen <Owner> (socket: Socket, listeners: SocketListeners<Owner>, of: Owner): void {
   const owned = socket as Owned<Owner>
 
@@ -33,7 +33,7 @@ export function listen <Owner> (socket: Socket, listeners: SocketListeners<Owner
     .off('error', ignore)
 }
 
-/** From its birth until `listen`, or to its death: an 'error' without a listener ends the process */
+/** For a new socket, until `listen` or for good: an 'error' without a listener ends the process */
 export function ignoreErrors (socket: Socket): void {
   socket.on('error', ignore)
 }

@@ -1,16 +1,16 @@
 import { afterPoll } from '../event-loop/after-poll.ts'
 import type { Socket } from 'node:net'
 
-/** How often a socket is looked at until its writes count as stalled */
+/** How many looks in vain make a write stalled */
 const LOOKS = 4
 
 /**
- * Notices that a peer takes nothing of what waits to be sent to it, whatever it
- * sends itself: Node's own timeout starts anew with everything that comes in.
+ * Notices that a peer reads nothing of what waits to be sent to it, even if it goes on
+ * sending. Node's own timeout starts anew with everything that comes in.
  *
- * It looks from time to time whether writes have been completed, instead of
- * setting a timer for each. Looks are counted, not the time between them, so
- * that an event loop that is busy for minutes counts once.
+ * It looks from time to time whether writes have completed, instead of setting a
+ * timer for each. It counts looks and not time: an event loop that is busy for
+ * minutes is one look.
  */
 export class StallWatch {
   readonly #socket: Socket

@@ -1,22 +1,22 @@
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
- * Stands between a connection and its socket for as long as it has to, and
- * may keep bytes from the peer away from the reader or answer in its place.
+ * Stands between a connection and its socket until it is `done`. It may hide bytes of the
+ * peer from the reader, and answer in the peer's place.
  */
 export interface WireFilter {
   /** Whether it has done its work, so that the connection goes on without it */
   readonly done: boolean
 
   /**
-   * How long what is sent may wait for what follows it, in ms, where `onSend` gives an
-   * answer: whoever gets that will send more
+   * How long data for which `onSend` gave an answer may wait for the next `send`, in ms: the
+   * reader of the answer will send more. 0 is until this turn of the event loop ends
    */
   readonly patience: number
 
   /**
-   * Sees everything that is sent: what was sent first by itself, what waited for the
-   * socket to drain joined, and nothing longer than 1 MiB.
+   * Sees everything that is sent, in pieces of 1 MiB at most. The first `send` is a piece of
+   * its own. Data that waited for the socket to drain is joined.
    *
    * @returns what the reader shall receive at once, as if it came from the peer
    */

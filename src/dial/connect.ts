@@ -4,7 +4,7 @@ import { endpointName } from '../addresses.ts'
 import { ignoreErrors } from '../connection/socket-listeners.ts'
 import { TCPConnectError, abortError, connectTimeoutError, withCause } from '../errors.ts'
 import { printable } from '../printable.ts'
-import type { OpenSocket } from './open-socket.ts'
+import type { OpenSocket } from './net-connect.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { SocketOptions, TCPMetrics } from '../options.ts'
 import type { Logger } from '@libp2p/interface'
@@ -18,16 +18,16 @@ export interface ConnectInit {
   log: Logger
   metrics?: TCPMetrics['events']
 
-  /** Told of the socket when it is born */
+  /** Called with each socket as soon as it is created */
   onSocket(socket: Socket): void
 
   /** @default net.connect */
   openSocket?: OpenSocket
 
-  /** Whether a socket that emitted 'connect' still waits for the peer to answer its SYN. The caller then reports the connection later */
+  /** Whether a socket has emitted 'connect' before the peer answered its SYN. The caller then reports the connection later */
   isPending?(socket: Socket): boolean
 
-  /** Another way to open the socket, under the same signal, if there is one after this error */
+  /** @returns another way to open the socket after this error, if there is one. The signal stays the same */
   reopen?(err: Error): OpenSocket | undefined
 }
 
@@ -83,7 +83,7 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
       })
       const onTimeout = settle(() => {
         log('connection timeout %a', ma)
-        // both, as @libp2p/tcp counts it
+        // counts as both, as in @libp2p/tcp
         metrics?.increment({ timeout: true, error: true })
         reject(connectTimeoutError(endpointName(endpoint), start))
       })
@@ -111,7 +111,7 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
       signal.addEventListener('abort', onAbort)
 
       if (signal.aborted) {
-        // by the caller's look-up or progress handler, before anybody listened
+        // the caller's look-up or progress handler has aborted it before anybody listened
         onAbort()
       } else if (socket.readyState === 'open') {
         onConnect()
@@ -139,7 +139,7 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
   }
 }
 
-/** By a simultaneous open from the very port that it dials: the kernel answers its own SYN */
+/** Happens if a dial leaves from the very port that it dials: the kernel answers its own SYN */
 function isConnectedToItself ({ localPort, remotePort, localAddress, remoteAddress }: Socket): boolean {
   return localPort != null && localPort === remotePort && localAddress === remoteAddress
 }

@@ -8,7 +8,7 @@ import { SimultaneousOpen, SimultaneousOpenError } from '../negotiation/simultan
 import { dialSettings } from '../options.ts'
 import { LostCookieError, maySynWait } from './late-connect.ts'
 import { chooseDialMode, describeDialMode } from './mode.ts'
-import { Refusals } from './refusals.ts'
+import { RememberedAddresses } from './remembered-addresses.ts'
 import { SocketOpener } from './socket-opener.ts'
 import type { DialMode } from './mode.ts'
 import type { Connected, Dial, SocketOpenerInit } from './socket-opener.ts'
@@ -21,18 +21,17 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 export interface DialerInit extends SocketOpenerInit {
   lingering: Lingering
 
-  /** Told of every connection before it is upgraded, and of the port that it left from */
+  /** Called with every connection before its upgrade, and the port that it left from */
   onConnection(maConn: MultiaddrConnection, port?: PortUse): void
 }
 
 /**
- * Dials and upgrades, and once more where the peer refused to be negotiated with
- * optimistically.
+ * Dials and upgrades. If the peer refuses optimistic negotiation, it dials once more.
  */
 export class Dialer {
   readonly #init: DialerInit
   readonly #opener: SocketOpener
-  readonly #refusals = new Refusals()
+  readonly #refusals = new RememberedAddresses()
 
   /** One for all connections: a logger takes 3 KiB. The upgrader gives each a scope of its own */
   readonly #connectionLog: Logger
@@ -49,7 +48,7 @@ export class Dialer {
   }
 
   /**
-   * Once more from any port where the peer dialled us at the same time.
+   * Dials, and once more from any port if the peer dialled us at the same time.
    *
    * @throws {AbortError} if the signal fires before the connection is upgraded
    * @throws {TCPConnectError} if the network refuses
@@ -80,11 +79,11 @@ export class Dialer {
     }
   }
 
-  /** Once more in full where the peer refuses to be negotiated with optimistically */
+  /** Dials, and once more with full negotiation if the peer refuses the optimistic one */
   async #dialTwice (dial: Dial): Promise<Connection> {
     const { log, metrics, settings } = this.#init
     const { endpoint, ma, options } = dial
-    // the same with and without a peer id
+    // the same whether the multiaddr has a peer id or not
     const address = endpointName(endpoint)
     const mode = chooseDialMode(settings, options, this.#refusals.age(address))
     const { negotiation } = mode
@@ -92,7 +91,7 @@ export class Dialer {
     try {
       return await this.#dialOnce(dial, mode)
     } catch (err: any) {
-      // decide by the bytes that came: the upgrader's error does not say why it failed
+      // the bytes that came decide: the upgrader's error does not say why it failed
       if (negotiation?.state !== 'refused' || options.signal.aborted) {
         throw err
       }
@@ -103,8 +102,8 @@ export class Dialer {
 
       const connection = await this.#dialOnce(dial, { name: 'redial' })
 
-      // It was the optimism: a peer that has too many connections, say, refuses
-      // either way, and is none to negotiate with in full from now on
+      // The second dial worked, so optimism was the cause. A peer that has too many connections,
+      // say, refuses both dials and is not remembered
       this.#refusals.add(address)
 
       return connection
@@ -130,7 +129,7 @@ export class Dialer {
       log('negotiation with %a was %s', ma, describeDialMode(mode))
       await late?.connected()
 
-      // by the encrypter or the muxer, while the upgrader waited for something else
+      // the encrypter or the muxer aborted it while the upgrader waited for something else
       if (maConn.status === 'aborted') {
         const error = maConn.closeError ?? new ConnectionClosedError(`The connection to ${ma} was aborted before it was upgraded`)
         this.#abort(connection, error)
@@ -186,7 +185,7 @@ export class Dialer {
       const maConn = new SocketConnection({
         socket,
         remoteAddr: ma,
-        // muxers take their role from it: of two nodes that dial each other at once one is the server
+        // muxers take their role from it: if two nodes dial each other at once, one must be the server
         direction: options.initiator === false ? 'inbound' : 'outbound',
         settings: settings.connection,
         lingering,
@@ -206,7 +205,7 @@ export class Dialer {
     }
   }
 
-  /** Its muxer was made too late to be told that the connection is over, and may try to say good-bye over it */
+  /** Its muxer was made after the connection had ended, and may throw when it tries to send a last message */
   #abort (connection: Connection, error: Error): void {
     try {
       connection.abort(error)
@@ -225,7 +224,7 @@ export class Dialer {
   }
 }
 
-/** The same dial without what made it fail, if that is all that did */
+/** The same dial without the cause of this error, if the error has one that a dial can do without */
 function withoutCauseOf (err: Error, dial: Dial): Dial | undefined {
   if (err instanceof LostCookieError && dial.maySynWait) {
     return { ...dial, maySynWait: false }

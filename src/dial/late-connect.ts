@@ -10,8 +10,8 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
 /**
- * The kernel had a cookie when the socket connected and has none at the first write. It
- * sends the SYN alone, and answers the write in a way that libuv takes for an error.
+ * The kernel had a cookie when the socket connected, and has none at the first write. It then
+ * sends the SYN without data and answers EINPROGRESS, which libuv takes for an error.
  */
 export class LostCookieError extends Error {
   static name = 'LostCookieError'
@@ -20,12 +20,12 @@ export class LostCookieError extends Error {
 
 const NOTHING = new Uint8Array()
 
-/** The peer has answered the SYN before, or the kernel would say ECONNREFUSED */
+/** Codes of a connection that was established: before that the kernel would say ECONNREFUSED */
 const RESET_CODES = ['ECONNRESET', 'EPIPE']
 
 /**
- * - `pending`: the peer has not answered the SYN, as far as is known
- * - `connected`: it has
+ * - `pending`: the peer is not known to have answered the SYN
+ * - `connected`: it has answered
  * - `failed`: it has not, and there is an error
  */
 type State = 'pending' | 'connected' | 'failed'
@@ -33,7 +33,7 @@ type State = 'pending' | 'connected' | 'failed'
 export interface LateConnectInit {
   ma: Multiaddr
 
-  /** What it says */
+  /** What the multiaddr says */
   endpoint: Endpoint
   socket: Socket
   signal: AbortSignal
@@ -50,19 +50,18 @@ export interface LateConnectInit {
 }
 
 /**
- * Whether the SYN of a dial may carry what is written first. It must not wait for
- * that where the peer speaks first. A replayed SYN delivers its data twice, so it may
- * hold only bytes of a handshake.
+ * Whether the SYN of a dial may carry the first write. It must not if the peer speaks
+ * first. A replayed SYN delivers its data twice, so it may hold only bytes of a handshake.
  */
 export function maySynWait (dial: TCPDialOptions): boolean {
   const { skipEncryption }: Partial<UpgraderWithoutEncryptionOptions> = dial
 
-  // to punch a hole the SYN must leave now
+  // the SYN of a hole punch must leave now
   return dial.initiator !== false && dial.reusePort !== true && skipEncryption !== true
 }
 
 /**
- * What is still to come of a dial whose socket has said 'connect', if anything is.
+ * The rest of a dial whose socket has emitted 'connect'. Undefined if the peer has answered the SYN.
  */
 export function lateConnect (init: LateConnectInit): LateConnect | undefined {
   const connect = init.fastOpen.look(init.socket)
@@ -75,10 +74,10 @@ export function lateConnect (init: LateConnectInit): LateConnect | undefined {
 }
 
 /**
- * The part of a dial that is still to come when the socket said 'connect' while
- * its SYN waits for the first write. The upgrade goes on meanwhile, and what goes
- * wrong shows as an error of a read or a write. The dial ends as if it had gone
- * wrong before: with the same error, metrics and log lines.
+ * The rest of a dial whose socket has emitted 'connect' while its SYN waits for the first
+ * write. The upgrade goes on meanwhile, and a failure to connect shows as an error of a read or a
+ * write. The dial then ends as if the connect had failed: with the same error, metrics
+ * and log lines.
  */
 export class LateConnect {
   readonly #init: LateConnectInit
@@ -89,7 +88,7 @@ export class LateConnect {
   /** Whether 'close' was emitted: `socket.closed` is true before */
   #isClosed = false
 
-  /** For what happens on the connection: nothing of that counts until it stands */
+  /** Counts the events of the connection, but none before it is established */
   readonly events?: CounterGroup
 
   constructor (init: LateConnectInit) {
@@ -105,11 +104,11 @@ export class LateConnect {
 
     socket.on('error', this.#onError)
     socket.once('close', this.#onClose)
-    // before the upgrader hears of it, and destroys the socket
+    // runs before the upgrader's listener, which destroys the socket
     signal.addEventListener('abort', this.#update)
   }
 
-  /** Have the proposal wait for the first message of the handshake: the SYN is one segment */
+  /** Makes the proposal wait for the first message of the handshake: both must fit in the SYN */
   gather (negotiation?: { patience: number }): void {
     if (negotiation != null) {
       negotiation.patience = FIRST_WRITE_TIMEOUT
@@ -117,8 +116,8 @@ export class LateConnect {
   }
 
   /**
-   * The upgrade is done: wait until the connection stands. It nearly always does,
-   * since an encrypter has heard of the peer.
+   * The upgrade is done: wait until the connection is established. It nearly always is,
+   * because an encrypter has heard from the peer.
    *
    * @throws {AbortError} if the signal of the dial fires
    * @throws {TCPConnectError} if the network refuses
@@ -144,8 +143,8 @@ export class LateConnect {
   /**
    * The upgrade failed. Call this before the socket is destroyed.
    *
-   * @returns the error of the dial, if it never was connected, and `undefined` if the
-   * upgrade is to blame
+   * @returns the error of the dial if it was never connected, or `undefined` if the upgrade
+   * is to blame
    */
   failed (err: Error): Error | undefined {
     const { log, ma, metrics, signal } = this.#init
@@ -177,7 +176,7 @@ export class LateConnect {
     this.#sendSynAtLast()
 
     return new Promise(resolve => {
-      // the kernel takes it when the connection stands
+      // the kernel takes it once the connection is established
       socket.write(NOTHING, err => {
         if (err != null) {
           this.#onError(err)
@@ -212,7 +211,7 @@ export class LateConnect {
 
     const connect = fastOpen.look(socket)
 
-    // when Node has closed the socket the kernel knows it no more
+    // once Node has closed the socket, the kernel no longer knows it
     if (connect?.isPending === false || socket.bytesRead > 0) {
       this.#state = 'connected'
 
@@ -221,7 +220,7 @@ export class LateConnect {
         metrics?.events.increment({ connect: true })
         tellOutcome(this.#init, connect)
       } catch (err: any) {
-        // a logger or metrics of others: then the dial fails as where it connects at first
+        // a logger or metrics of others threw: the dial fails, as an ordinary one does then
         this.#state = 'failed'
         this.#error = err
       }
@@ -237,7 +236,7 @@ export class LateConnect {
     signal.removeEventListener('abort', this.#update)
   }
 
-  /** Nothing was written, so the SYN never left. Send it empty */
+  /** Nothing was written, so the SYN has not left. Send it without data */
   readonly #sendSynAtLast = (): void => {
     const { fastOpen, socket } = this.#init
 
@@ -257,7 +256,7 @@ export class LateConnect {
       this.#state = 'failed'
       this.#error = connectTimeoutError(endpointName(endpoint), start)
       log('connection timeout %a', ma)
-      // both, as @libp2p/tcp counts it
+      // counts as both, as in @libp2p/tcp
       metrics?.events.increment({ timeout: true, error: true })
       socket.destroy(this.#error)
     }
@@ -296,7 +295,7 @@ function tellOutcome ({ log, ma, metrics }: LateConnectInit, connect?: DeferredC
   }
 }
 
-/** As Node makes it of a connect that failed: this one failed at a read or a write */
+/** The error that Node makes of a failed connect. This connect failed at a read or a write */
 function asConnectError (err: NodeJS.ErrnoException, endpoint: Endpoint): NodeJS.ErrnoException {
   if (err.code == null || err.syscall == null || 'path' in endpoint) {
     return err

@@ -5,9 +5,9 @@ import type { Endpoint } from '../addresses.ts'
 import type { SocketOptions, TCPDialSocketOptions } from '../options.ts'
 
 /**
- * The IP address that a dial goes to: the family and the scope have to be known before the
- * socket is bound. Undefined where Node chooses between addresses of both families, of
- * unix sockets, and where the look-up fails, which the dial reports.
+ * The IP address that a dial goes to: its family and scope must be known before the socket is
+ * bound. Undefined for a unix socket, and for a name with addresses of both families, between
+ * which Node chooses. Also if the look-up fails, which the dial then reports.
  */
 export async function resolveTarget (endpoint: Endpoint, options: SocketOptions<TCPDialSocketOptions>, signal: AbortSignal): Promise<string | undefined> {
   if ('path' in endpoint) {
@@ -28,7 +28,7 @@ export async function resolveTarget (endpoint: Endpoint, options: SocketOptions<
       if (err != null) {
         reject(err)
       } else {
-        // a look-up of the caller's may not know `all`
+        // the caller's own look-up may ignore `all`
         resolve(Array.isArray(found) ? found.map(entry => entry?.address) : [`${found}`])
       }
     })

@@ -2,11 +2,11 @@ import net from 'node:net'
 import { RECENT_PEERS, RECENT_PEER_TIMEOUT } from '../constants.ts'
 import { ReusePortUnsupportedError, withCause } from '../errors.ts'
 import { chooseLocalAddress, needsSource } from './local-port.ts'
-import { connectSocket, orOrdinary } from './open-socket.ts'
+import { connectSocket, orOrdinary } from './net-connect.ts'
 import { resolveTarget } from './resolve-target.ts'
 import { sourceAddress } from './source-address.ts'
 import type { ListeningAddress, LocalAddress } from './local-port.ts'
-import type { OpenSocket } from './open-socket.ts'
+import type { OpenSocket } from './net-connect.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { BindServer } from '../listener/pausable-server.ts'
 import type { FastOpen, PortUse, SocketOptions, TCPDialSocketOptions } from '../options.ts'
@@ -16,11 +16,11 @@ export interface DialPort {
   readonly use: PortUse
   readonly openSocket: OpenSocket
 
-  /** Another way to open the socket, if the error is the port's fault */
+  /** @returns another way to open the socket, if the port is the cause of the error */
   reopen?(err: NodeJS.ErrnoException): OpenSocket | undefined
 }
 
-/** What the kernel says of a connection that is there already, or in TIME_WAIT, or that it has with itself */
+/** Codes of a connection that exists already, or is in TIME_WAIT, or is one of the socket with itself */
 const PORT_ERRORS = ['EADDRINUSE', 'EADDRNOTAVAIL', 'ESELFCONNECT']
 
 /**
@@ -28,10 +28,10 @@ const PORT_ERRORS = ['EADDRINUSE', 'EADDRNOTAVAIL', 'ESELFCONNECT']
  * both to the same public port.
  */
 export class ReusePort {
-  /** With the options that they listen with, in the order in which they began to */
+  /** Servers and their listen options, in the order in which they began to listen */
   readonly #servers = new Map<Server, ListenOptions>()
 
-  /** Those that have our listeners, also after they were closed for a while */
+  /** Servers that have our event listeners already: a server that pauses keeps them */
   readonly #watched = new WeakSet<Server>()
 
   /** Addresses whose peer has connected to a listening port, and when that ended (Infinity: still open). The oldest first */
@@ -40,10 +40,10 @@ export class ReusePort {
   readonly #fastOpen?: FastOpen
 
   /**
-   * `onTaken` is told when a dial cannot leave from a port that it should. With
-   * `fastOpen` servers take data in a SYN too
+   * `onTaken` is called when a dial cannot leave from the port that it should leave from.
+   * With `fastOpen` servers also take data in a SYN.
    *
-   * @throws {ReusePortUnsupportedError} if the runtime or the system cannot do that
+   * @throws {ReusePortUnsupportedError} if the runtime or the system cannot share a port
    */
   constructor (onTaken: (local: LocalAddress, err: Error) => void, fastOpen?: FastOpen) {
     this.#onTaken = onTaken
@@ -51,7 +51,7 @@ export class ReusePort {
     assertSupported()
   }
 
-  /** Has a server listen on a port that it shares */
+  /** Makes a server listen on a port that dials can leave from */
   readonly bindServer: BindServer = (server, options) => {
     if (options.path != null) {
       server.listen(options)
@@ -79,8 +79,8 @@ export class ReusePort {
   }
 
   /**
-   * Where a dial leaves from. The signal ends look-ups, and the dial then notices it.
-   * `fastOpen` is for dials whose SYN may carry data
+   * Chooses the port that a dial leaves from. The signal ends look-ups; the dial itself then
+   * fails by it. `fastOpen` is set if the SYN of the dial may carry data
    */
   async choose (endpoint: Endpoint, options: SocketOptions<TCPDialSocketOptions>, reuse: boolean | undefined, signal: AbortSignal, fastOpen?: FastOpen): Promise<DialPort> {
     const isFixed = reuse === false || options.localAddress != null || options.localPort != null
@@ -149,7 +149,7 @@ export class ReusePort {
   }
 }
 
-/** A dial from a listening port, or from any where that does not work */
+/** A dial from a listening port, or from any if that does not work */
 class ReusedPort implements DialPort {
   readonly #local: LocalAddress
   readonly #target: string
@@ -172,7 +172,7 @@ class ReusedPort implements DialPort {
     try {
       return openFrom(this.#local, { ...options as TcpNetConnectOpts, host: this.#target }, this.#fastOpen)
     } catch (err: any) {
-      // one that another user's process has taken meanwhile, or below 1,024
+      // the port is below 1,024, or the process of another user has taken it meanwhile
       if (err.syscall !== 'bind') {
         throw err
       }
@@ -195,7 +195,7 @@ class ReusedPort implements DialPort {
   }
 }
 
-/** As `net.connect` */
+/** Like `net.connect`, from a local address */
 function openFrom ({ host, port }: LocalAddress, options: TcpNetConnectOpts, fastOpen?: FastOpen): Socket {
   const fast = fastOpen?.openSocket({ ...options, localAddress: host, localPort: port, reusePort: true })
 

@@ -4,7 +4,7 @@ import { CustomProgressEvent } from 'progress-events'
 import { abortError } from '../errors.ts'
 import { connect } from './connect.ts'
 import { lateConnect } from './late-connect.ts'
-import { orOrdinary } from './open-socket.ts'
+import { orOrdinary } from './net-connect.ts'
 import { resolveTarget } from './resolve-target.ts'
 import type { LateConnect } from './late-connect.ts'
 import type { DialPort, ReusePort } from './reuse-port.ts'
@@ -18,7 +18,7 @@ import type { Socket } from 'node:net'
 export interface SocketOpenerInit {
   settings: TransportSettings
 
-  /** Those of the transport, dialled ones too */
+  /** All sockets of the transport. Each new one is added */
   sockets: OpenSockets
   metrics?: TCPMetrics
   log: Logger
@@ -52,7 +52,7 @@ export interface Connected {
   late?: LateConnect
 }
 
-/** In the log: which port a dial left from, where that is not any */
+/** For the log: ports that are not just any port */
 const PORTS: Partial<Record<PortUse, string>> = { reused: 'a listening', chosen: 'the chosen' }
 
 /**
@@ -98,7 +98,7 @@ export class SocketOpener {
 
     const lookup = this.#lookUpSignal(dial)
     const port = await reusePort?.choose(endpoint, settings.socket, options.reusePort, lookup, fastOpen)
-    // a name is looked up before the socket is made, which is of one family
+    // look a name up first: the socket has one address family
     const target = port == null && fastOpen != null ? await resolveTarget(endpoint, settings.socket, lookup) : undefined
     const socket = await connect(ma, settings.socket, {
       endpoint,
@@ -111,7 +111,7 @@ export class SocketOpener {
       onSocket: socket => {
         sockets.add(socket)
 
-        // by a progress handler or a look-up, too early for `stop` to know the socket
+        // a progress handler or a look-up has stopped the transport, which did not know this socket yet
         if (stopping.aborted) {
           socket.destroy(new NotStartedError('The transport was stopped'))
         }
@@ -143,7 +143,7 @@ export class SocketOpener {
     }
   }
 
-  /** Only names are looked up, and Node does so by itself where the socket need not be made before */
+  /** Only names are looked up. Node does so itself, unless the address is needed before there is a socket */
   #lookUpSignal ({ endpoint, options: { signal }, stopping }: Dial): AbortSignal {
     const { reusePort, settings } = this.#init
     const isName = !('path' in endpoint) && net.isIP(endpoint.host) === 0

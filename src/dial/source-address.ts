@@ -2,7 +2,7 @@ import dgram from 'node:dgram'
 import { once } from 'node:events'
 import net from 'node:net'
 
-/** A UDP socket has to be connected to some port, and sends nothing by that */
+/** To connect a UDP socket needs a port, and sends nothing */
 const DISCARD = 9
 
 /**
@@ -11,7 +11,7 @@ const DISCARD = 9
 export async function sourceAddress (target: string, signal: AbortSignal): Promise<string | undefined> {
   const socket = dgram.createSocket(net.isIPv6(target) ? 'udp6' : 'udp4')
 
-  // where the signal ends the wait, an error may still come
+  // an error may still come after the signal has ended the wait
   socket.on('error', () => {})
 
   try {

@@ -9,14 +9,13 @@ import type { MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
- * The most that is encrypted as one message, in bytes. Noise has room for four
- * times as much, but the peer can read a message only when all of it is there:
- * what comes first must not wait long for what comes last. TLS records are as
- * long.
+ * The most that is encrypted as one message, in bytes. Noise allows four times as much, but
+ * the peer can read a message only when all of it has arrived: its first bytes must not wait
+ * long for its last ones. TLS records have the same size.
  */
 const MESSAGE_BYTES = 16 * 1024
 
-/** What is not smaller than this costs less to encrypt as it is than to copy first, in bytes */
+/** Buffers from this size on are encrypted without a copy, in bytes: that costs less */
 const COPY_BYTES = 4 * 1024
 
 /**
@@ -29,30 +28,30 @@ const COPY_BYTES = 4 * 1024
  */
 type State = 'silent' | 'heard' | 'gathering' | 'closing' | 'last turn' | 'over'
 
-/** What is not encrypted yet does not share memory with what is on its way to the socket */
+/** Apart from the slab of the sockets: plain data must not share memory with encrypted data */
 const slab = newSlab()
 
 /**
- * Have a stream that Noise has encrypted encrypt a batch as one message: what is sent
- * before anything that is awaited continues. Each message costs a cipher, a tag, some
- * lists and as much again at the other end. For the small frames of a muxer that is more
- * than all the rest.
+ * Makes a stream of Noise encrypt a batch as one message. A batch is all that is sent with no
+ * `await` between. Each message costs a cipher, a tag, some lists and as much again at the
+ * other end. For the small frames of a muxer that is more than everything else.
  *
- * Some leaves at once, as a message of its own:
+ * These leave at once, as messages of their own:
  *
- * - everything until something came from the peer: negotiation looks as it always did
+ * - everything until data came from the peer, so that negotiation has the bytes that it
+ * always had
  * - the first bytes after that: the peer may be waiting for them, and wakes up while the
  * rest is still being encrypted
  * - large buffers, without a copy
- * - what the stream does not encrypt now anyway, since it waits for 'drain'
- * - what is sent after the peer has closed its end: ours closes soon
+ * - everything while the stream waits for 'drain': it is not encrypted now anyway
+ * - everything after the peer has closed its end: ours closes soon
  *
- * The rest is copied, since a caller may reuse its buffer as soon as `send` returns. It
- * leaves before the connection below is closed, too. The connection `below` is the one
- * that the encrypter was given.
+ * The rest is copied, since a caller may reuse its buffer as soon as `send` returns. It also
+ * leaves before the connection `below` is closed, which is the one that the encrypter was
+ * given.
  */
 export function coalesceSends (stream: MessageStream, below: MessageStream): void {
-  // not where it was decorated twice
+  // not again if the encrypter was decorated twice
   if (!Object.hasOwn(stream, 'send')) {
     new CoalescedSends(stream).attach(below)
   }
@@ -76,7 +75,7 @@ class CoalescedSends implements Batcher {
 
     stream.send = data => this.send(data)
 
-    // a listener would do, but messages wait for the first one
+    // a listener would serve too, but the first one makes the stream deliver its messages
     stream.dispatchEvent = (event: Event) => {
       this.#onEvent(event.type)
 
@@ -86,8 +85,8 @@ class CoalescedSends implements Batcher {
     // the stream closes by closing the connection below
     below.close = async options => {
       if (this.#flush() && !(below instanceof SocketConnection)) {
-        // An in-memory connection takes no input from its `close` on. Sent one by one, the messages
-        // would have filled it, and the caller would have waited, and read answers meanwhile.
+        // An in-memory connection takes no input after its `close`. Messages that were sent one by
+        // one would have filled it, so the caller would have waited, and read answers meanwhile.
         this.#state = 'last turn'
         await setImmediate()
       }
@@ -154,7 +153,7 @@ class CoalescedSends implements Batcher {
   }
 
   #onEvent (type: string): void {
-    // Noise tells twice of a connection that was reset after an abort
+    // Noise emits two events for a connection that was reset after an abort
     if (this.#state === 'over') {
       return
     }
@@ -173,7 +172,7 @@ class CoalescedSends implements Batcher {
   #copyAll (list: Uint8ArrayList): Uint8Array | undefined {
     let full: Uint8Array | undefined
 
-    // after the first that begins a new run there is room for the others
+    // once one of them has begun a new run, there is room for the others
     for (const bytes of list) {
       full = this.#copy(bytes) ?? full
     }
@@ -181,7 +180,7 @@ class CoalescedSends implements Batcher {
     return full
   }
 
-  /** @returns what there is no room behind any more: it is to be sent first */
+  /** @returns the full run that the bytes did not fit behind: send it first */
   #copy (bytes: Uint8Array): Uint8Array | undefined {
     if (this.#run != null && this.#run.byteLength + bytes.byteLength <= MESSAGE_BYTES && this.#run.append(bytes)) {
       return

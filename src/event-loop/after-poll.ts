@@ -1,9 +1,8 @@
 /**
- * Call back after `ms`, but not before the event loop has looked for input
- * once more: after a stall timers run first, while the peer's answer may lie in
- * the kernel already. Node measures a timer from the time that the loop last
- * read the clock, which a long callback makes stale, so the clock is asked again.
- * Where `isRef` is false the process may end before.
+ * Call back after `ms`, but not before the event loop has looked for input once more.
+ * After a stall timers run first, while the peer's answer may lie in the kernel already.
+ * Node starts a timer at the time that the loop last read the clock, which is stale after a
+ * long callback. So the clock is read again. If `isRef` is false, the process may end before.
  *
  * @returns a function that cancels the call
  */

@@ -1,6 +1,5 @@
 /** Gathers a batch: bytes that it has accepted and not handed down yet */
 export interface Batcher {
-  /** Hand down the batch */
   flush(): void
 }
 
@@ -52,7 +51,7 @@ export function closeBatcher (): void {
 function onExit (): void {
   exiting = true
 
-  // an encrypter hands down to a socket, which gathers no more, or has gathered before
+  // an encrypter's batch goes to a socket, which may have one that waits
   while (waiting !== NONE) {
     flushAll()
   }
@@ -66,7 +65,7 @@ function flushAll (): void {
     try {
       batcher.flush()
     } catch (err) {
-      // an uncaught exception, as in a microtask of its own, that keeps nothing of the others back
+      // becomes an uncaught exception, but the other batches are still flushed
       queueMicrotask(() => { throw err })
     }
   }

@@ -1,29 +1,29 @@
 import { Uint8ArrayList } from 'uint8arraylist'
 
-// a test that replaces it must not stop all connections of the process
+// A reference of our own: a test that replaces the global one must not stop all connections of the process
 const { setImmediate } = globalThis
 
 /** First come, first served */
 const waiting = new Set<QueuedHandshake>()
 
-/** For how long handshakes are handed on in a turn, as a part of the time that all else in that turn took */
+/** How long a turn hands on handshakes, as a share of the time that everything else in that turn took */
 const SHARE = 1 / 4
 
-/** That part is 1 when the first in the queue has waited for so many ms, and 2 after twice as long */
+/** The share grows while the first in the queue waits: it is 1 after this many ms, and 2 after twice as long */
 const PATIENCE = 1_000
 
-/** Whether something was handed on already in this turn, or waits */
+/** Whether a handshake was handed on in this turn already, or one waits */
 let isTaken = false
 
-/** When what was handed on last had been dealt with, by the clock of `performance.now()` */
+/** When the last handshake that was handed on had been dealt with, by the clock of `performance.now()` */
 let done = 0
 
 /**
- * The place of one connection in the queue of the process. What comes first on a
- * connection belongs to a handshake, and that takes milliseconds of key exchange. Of many
- * that come together one is handed on at once, and the others in later turns of the event
- * loop. So all else waits for one handshake, not for all of them. A turn hands on one, or
- * more while they take little of what all else in that turn took.
+ * The place of one connection in the queue of the process. The first data of a connection
+ * belongs to a handshake, whose key exchange takes milliseconds. If many come together, one
+ * is handed on at once, and the others in later turns of the event loop. So everything else
+ * waits for one handshake, not for all. A turn hands on one, and more while they take a small
+ * share of the turn: see {@link SHARE}.
  */
 export class QueuedHandshake {
   readonly #handOn: (data: Uint8Array) => void
@@ -32,7 +32,7 @@ export class QueuedHandshake {
   #since = 0
 
   /**
-   * @param handOn - is given what came, in order, and all that waited at once
+   * @param handOn - is given the data, in order. All that waited comes in one call
    */
   constructor (handOn: (data: Uint8Array) => void) {
     this.#handOn = handOn
@@ -63,7 +63,7 @@ export class QueuedHandshake {
     }
   }
 
-  /** Do this when what waits was handed on and has been dealt with */
+  /** Call back when the waiting data has been handed on and dealt with */
   after (callback: () => void): void {
     this.#after = callback
   }
@@ -118,7 +118,7 @@ function handOnUntil (deadline: number): void {
   })
 }
 
-/** When all that has begun so far is done, promises included */
+/** Call back when everything that has begun so far is done, promises included */
 function whenDone (callback?: () => void): void {
   queueMicrotask(() => {
     process.nextTick(() => {

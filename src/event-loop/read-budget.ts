@@ -1,14 +1,13 @@
-// a test that replaces it must not stop all connections of the process
+// A reference of our own: a test that replaces the global one must not stop all connections of the process
 const { setImmediate } = globalThis
 
 /**
- * How long sockets go on reading in a turn of the event loop, all of them together, in
- * ms: from the first large chunk on, with what the others and promises do meanwhile.
- * Each gets one chunk in any case.
+ * How long all sockets together go on reading in a turn of the event loop, in ms. It counts
+ * from the first large chunk on, other work included. Each socket reads one chunk in any case.
  */
 const READ_BUDGET = 10
 
-/** By the clock of `performance.now()`; 0 where nothing large was read yet in this turn */
+/** By the clock of `performance.now()`; 0 until something large is read in this turn */
 let deadline = 0
 
 /** Something large is about to be dealt with */
@@ -19,12 +18,12 @@ export function spendReadBudget (): void {
   }
 }
 
-/** Whether what else is there should wait for a later turn */
+/** Whether a socket should leave the rest of its input for a later turn */
 export function isReadBudgetSpent (): boolean {
   return deadline !== 0 && performance.now() >= deadline
 }
 
-/** A turn is over: timers, and what else comes before sockets are read again, are no part of it */
+/** A turn is over. What runs before sockets are read again, such as timers, does not count */
 export function renewReadBudget (): void {
   deadline = 0
 }

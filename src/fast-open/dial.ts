@@ -1,13 +1,13 @@
 import net from 'node:net'
-import { connectSocket } from '../dial/open-socket.ts'
-import { Refusals } from '../dial/refusals.ts'
+import { connectSocket } from '../dial/net-connect.ts'
+import { RememberedAddresses } from '../dial/remembered-addresses.ts'
 import { AF_INET, AF_INET6, IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, SO_REUSEPORT, TCP_FASTOPEN_CONNECT, TCP_INFO } from './libc.ts'
 import { readTcpInfo } from './tcp-info.ts'
 import type { Libc } from './libc.ts'
 import type { DeferredConnect, FastOpenSocketOptions } from '../options.ts'
 import type { Socket, TcpNetConnectOpts } from 'node:net'
 
-/** What the kernel is asked of `struct tcp_info`, in bytes */
+/** How much of `struct tcp_info` is read, in bytes */
 const TCP_INFO_BYTES = 8
 
 const NOTHING = new Uint8Array()
@@ -18,15 +18,15 @@ const NOTHING = new Uint8Array()
 export class FastOpenDialler {
   readonly #libc: Libc
 
-  /** Only of sockets that are open: when Node closes one, the number may go to another file */
+  /** Use an `fd` only while its socket is open: after that the number may belong to another file */
   readonly #descriptors = new WeakMap<Socket, { fd: number, host: string }>()
 
   /**
-   * Hosts behind something that drops a SYN with data. The kernel sends the SYN
-   * again without it after a second. By default it would do so at every dial
+   * Hosts behind a middlebox that drops a SYN with data. The kernel sends the SYN again
+   * without data after a second. By default it would lose that second at every dial
    * (`net.ipv4.tcp_fastopen_blackhole_timeout_sec` is 0).
    */
-  readonly #blackHoles = new Refusals()
+  readonly #blackHoles = new RememberedAddresses()
 
   constructor (libc: Libc) {
     this.#libc = libc
@@ -35,8 +35,8 @@ export class FastOpenDialler {
   /**
    * In place of `net.connect`.
    *
-   * @returns undefined where Fast Open is out of the question: for unix sockets, for names,
-   * for a host that lost a SYN with data within the hour, and where the kernel says no
+   * @returns undefined where Fast Open cannot be used: for unix sockets, for names, for a host
+   * that lost a SYN with data within the hour, and where the kernel refuses
    */
   open (options: FastOpenSocketOptions): Socket | undefined {
     if ('path' in options || options.host == null || net.isIP(options.host) === 0 || this.#blackHoles.age(options.host) != null) {
@@ -48,7 +48,7 @@ export class FastOpenDialler {
     return fd == null ? undefined : this.#connect(fd, options.host, options)
   }
 
-  /** How the connection of a socket stands, if it was opened here and is open */
+  /** The state of a connection as the kernel knows it. Undefined if the socket was not opened here, or is closed */
   look (socket: Socket): DeferredConnect | undefined {
     const descriptor = this.#descriptors.get(socket)
 
@@ -72,8 +72,8 @@ export class FastOpenDialler {
   }
 
   /**
-   * Has the SYN of a socket leave at once that waits for data to carry. Not by an empty
-   * write of Node's: the kernel answers EINPROGRESS to that, which libuv takes for an error.
+   * Sends a SYN that still waits for data, without data. An empty write by Node would do so
+   * too, but the kernel answers EINPROGRESS to it, which libuv takes for an error.
    */
   sendSyn (socket: Socket): void {
     const descriptor = this.#descriptors.get(socket)
@@ -88,14 +88,14 @@ export class FastOpenDialler {
     const fd = this.#libc.socket(isIPv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
 
     if (fd < 0) {
-      // an ordinary connect meets the same error, and tells it in Node's way
+      // an ordinary connect meets the same error, and reports it as Node does
       return
     }
 
     const options = [
       [IPPROTO_TCP, TCP_FASTOPEN_CONNECT],
       ...reusePort ? [[SOL_SOCKET, SO_REUSEPORT]] : [],
-      // the same port of the other family may be another's
+      // another socket may have the same port of the other family
       ...reusePort && isIPv6 ? [[IPPROTO_IPV6, IPV6_V6ONLY]] : []
     ]
 
@@ -113,7 +113,7 @@ export class FastOpenDialler {
     try {
       socket = new net.Socket({ ...options, fd, readable: true, writable: true })
     } catch (err) {
-      // Node has not taken it
+      // Node does not own the descriptor yet
       this.#libc.close(fd)
       throw err
     }

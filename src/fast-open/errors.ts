@@ -1,7 +1,7 @@
 import { UnsupportedOperationError } from '@libp2p/interface'
 
 /**
- * What TCP Fast Open needs and this process does not have:
+ * What TCP Fast Open needs and this process lacks:
  *
  * - `linux`: Linux on a little-endian machine, and Node
  * - `library`: the package koffi, or a Node that has `node:ffi`
@@ -9,7 +9,7 @@ import { UnsupportedOperationError } from '@libp2p/interface'
  */
 export type MissingForFastOpen = 'linux' | 'library' | 'kernel'
 
-/** TCP Fast Open cannot be used in this process: `missing` is for programs, `message` for people */
+/** TCP Fast Open cannot be used in this process. `missing` names the reason for programs, `message` for people */
 export class FastOpenUnavailableError extends UnsupportedOperationError {
   readonly missing: MissingForFastOpen
 

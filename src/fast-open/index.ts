@@ -29,14 +29,14 @@ export { FastOpenUnavailableError } from './errors.ts'
 export type { MissingForFastOpen } from './errors.ts'
 export type { DeferredConnect, FastOpen, FastOpenOutcome, FastOpenSocketOptions } from '../options.ts'
 
-/** How many connections may wait by default for the end of their handshake with their data taken already */
+/** The default of `queue` */
 const QUEUE = 256
 
 export interface FastOpenInit {
   /**
-   * How many connections of a listener at most may wait for the end of their TCP
-   * handshake with their data taken already, from 1 on. Beyond it peers connect in
-   * the ordinary way, which takes them a round trip more.
+   * How many connections of a listener, from 1 on, may wait for the end of their TCP
+   * handshake after their data was taken. Further peers connect in the ordinary way, which
+   * takes a round trip more.
    *
    * @default 256
    */
@@ -44,10 +44,10 @@ export interface FastOpenInit {
 }
 
 /**
- * For the option `fastOpen` of `tcp()`.
+ * Makes the value of the option `fastOpen` of `tcp()`.
  *
- * @throws {FastOpenUnavailableError} where Fast Open is not to be had: elsewhere than
- * on Linux, without koffi or `node:ffi`, or if the kernel refuses
+ * @throws {FastOpenUnavailableError} if this process cannot use Fast Open: outside Linux,
+ * without koffi or `node:ffi`, or if the kernel refuses
  * @throws {InvalidParametersError} if `queue` is no whole number from 1 on
  */
 export function fastOpen (init: FastOpenInit = {}): FastOpen {

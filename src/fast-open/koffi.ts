@@ -4,13 +4,13 @@ import { MSG_DONTWAIT, MSG_NOSIGNAL } from './libc.ts'
 import type { Libc } from './libc.ts'
 
 /**
- * libc by way of the package koffi.
+ * Calls libc through the package koffi.
  *
  * @see https://koffi.dev
  * @throws {Error} if koffi is not installed, or has no binary for this machine
  */
 export function libcByKoffi (): Libc {
-  // not by `import`, which would wait, and which bundlers would follow
+  // not `import`: it is asynchronous, and bundlers would follow it
   const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi')
   const libc = koffi.load(null)
   const socket = libc.func('socket', 'int', ['int', 'int', 'int'])

@@ -5,7 +5,7 @@ import { systemError } from './system-error.ts'
 import type { Libc } from './libc.ts'
 import type { ListenOptions, Server } from 'node:net'
 
-/** Node's own */
+/** Node's own default */
 const BACKLOG = 511
 
 /**
@@ -25,7 +25,7 @@ export function listenWithFastOpen (libc: Libc, queue: number, server: Server, o
   const { fd, failed } = openDescriptor(libc, queue, { ...options, host, port })
 
   if (failed != null) {
-    // as Node tells it: not before `listen` has returned
+    // as Node does: not before `listen` has returned
     process.nextTick(() => { server.emit('error', systemError('listen', failed, host, port)) })
     return
   }
@@ -35,7 +35,7 @@ export function listenWithFastOpen (libc: Libc, queue: number, server: Server, o
     server.listen({ fd, exclusive: true })
   } finally {
     if (server.listening) {
-      // Node has set its own
+      // Node has set its own backlog
       libc.listen(fd, options.backlog ?? BACKLOG)
     } else {
       libc.close(fd)
@@ -45,7 +45,7 @@ export function listenWithFastOpen (libc: Libc, queue: number, server: Server, o
 
 type Opened = { fd: number, failed?: undefined } | { fd?: undefined, failed: number }
 
-/** Opens a socket that listens, or nothing */
+/** Opens a socket that listens. If a step fails, no descriptor is left open */
 function openDescriptor (libc: Libc, queue: number, { host, port, backlog, ipv6Only, reusePort }: ListenOptions & { host: string, port: number }): Opened {
   const { family, bytes } = socketAddress(host, port)
   const fd = libc.socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)

@@ -10,9 +10,9 @@ import type { Libc } from './libc.ts'
 const LOADERS = [libcByKoffi, libcByNode]
 
 /**
- * libc by way of whatever is there.
+ * Calls libc through the first library that this process has: koffi, then `node:ffi`.
  *
- * @throws {FastOpenUnavailableError} if nothing is
+ * @throws {FastOpenUnavailableError} if it has neither, or the platform is not supported
  */
 export function loadLibc (loaders: Array<() => Libc> = LOADERS): Libc {
   const { platform, arch, versions } = process
@@ -41,7 +41,7 @@ export function loadLibc (loaders: Array<() => Libc> = LOADERS): Libc {
 /**
  * Try the two options on sockets that are closed at once.
  *
- * @throws {FastOpenUnavailableError} if the kernel takes neither
+ * @throws {FastOpenUnavailableError} if the kernel refuses one of them
  */
 export function checkKernel (libc: Libc): void {
   const dials = trySocketOption(libc, TCP_FASTOPEN_CONNECT)

@@ -2,7 +2,7 @@ import { fromInt, toInt } from './int.ts'
 import { MSG_DONTWAIT, MSG_NOSIGNAL } from './libc.ts'
 import type { Libc } from './libc.ts'
 
-/** What is used here of `node:ffi`, which `@types/node` of Node 24 does not know */
+/** The part of `node:ffi` that is used here: `@types/node` of Node 24 does not know it */
 interface NodeFfi {
   dlopen(path: null, definitions: Record<string, { arguments: string[], return: string }>): {
     functions: Record<string, (...args: unknown[]) => any>
@@ -11,7 +11,7 @@ interface NodeFfi {
 }
 
 /**
- * libc by way of Node's own `node:ffi`, which Node 26.1 and later have.
+ * Calls libc through Node's own `node:ffi`, which Node 26.1 and later have.
  *
  * @see https://nodejs.org/api/ffi.html
  * @throws {Error} if this Node has none, or was told not to use it

@@ -10,9 +10,8 @@ const SYN_DATA = 32
 const FAILURES: FastOpenOutcome[] = ['no_data', 'no_cookie', 'not_acknowledged', 'retransmitted']
 
 /**
- * What the first 8 bytes of `struct tcp_info` tell: the state is the first, the
- * options are the sixth, and two bits of the eighth are why the data of the SYN
- * was not acknowledged.
+ * Reads the first 8 bytes of `struct tcp_info`. The first byte is the state, the sixth holds
+ * the options, and two bits of the eighth say why the data of the SYN was not acknowledged.
  */
 export function readTcpInfo (info: Uint8Array): DeferredConnect {
   return {

@@ -2,7 +2,7 @@ import type { ServerState } from './pausable-server.ts'
 import type { CounterGroup, MetricGroup, Metrics } from '@libp2p/interface'
 import type { AddressInfo } from 'node:net'
 
-/** What the metric of the status says, as in `@libp2p/tcp` */
+/** The values of the status metric, as in `@libp2p/tcp` */
 const STATUS_CODES: Record<ServerState, number> = {
   idle: 0,
   listening: 1,
@@ -11,7 +11,7 @@ const STATUS_CODES: Record<ServerState, number> = {
 }
 
 /**
- * What is counted of one listener, by the address that it listens on. Names,
+ * The metrics of one listener, by the address that it listens on. Names,
  * labels and help texts are those of `@libp2p/tcp`, so that dashboards go on
  * working.
  */

@@ -24,7 +24,7 @@ export interface TCPListenerInit {
   upgrader: Upgrader
   lingering: Lingering
 
-  /** Those of the transport, accepted ones too */
+  /** All sockets of the transport. Each accepted one is added */
   sockets: OpenSockets
   metrics?: Metrics
   logger: ComponentLogger
@@ -50,7 +50,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
 
   #listeningAddr?: Multiaddr
 
-  /** Whether the 'listening' event was told, so that 'close' is */
+  /** Whether 'listening' was emitted: only then is 'close' */
   #hasListened = false
   #closing?: Promise<void>
 
@@ -70,7 +70,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     const server = net.createServer({ ...socket, allowHalfOpen: true })
     const limitServer = (): void => {
       if (maxConnections != null) {
-        // those that linger make room
+        // sockets that linger do not count
         server.maxConnections = maxConnections + this.#slots.lingering
       }
     }

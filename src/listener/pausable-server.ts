@@ -41,7 +41,7 @@ export class PausableServer {
     return this.#state
   }
 
-  /** `net.Server` still reports the path of a unix socket that it has given up, or never got */
+  /** The address, or null when it does not listen. `net.Server` would still report a unix socket that it gave up or never got */
   address (): AddressInfo | string | null {
     return this.#state === 'listening' ? this.#server.address() : null
   }
@@ -54,7 +54,7 @@ export class PausableServer {
     this.#state = 'listening'
 
     try {
-      // a look-up may take longer than the caller of `close` waits
+      // a look-up may take longer than a caller of `close` waits
       const where = await raceSignal(toListenOptions(endpoint), this.#closing.signal)
 
       this.#listenOptions = { ...where, ...options }

@@ -6,7 +6,7 @@ export interface SlotsInit {
   /** How many connections the listener has at most */
   maxConnections: number
 
-  /** From how many sockets on a newcomer makes the oldest lingering one go */
+  /** Above this many sockets a newcomer replaces the one that has lingered longest */
   maxSockets: number
 
   /** Those of the transport */
@@ -59,7 +59,7 @@ export class Slots implements Lingering {
   take (socket: Socket): boolean {
     const { maxConnections, maxSockets } = this.#init
 
-    // Node admits as many more as linger, also where one that lingers was destroyed in this turn
+    // Node admits as many more as linger, and still counts one that was destroyed in this turn
     if (this.lingering > 0 && this.taken >= maxConnections && this.#countTaken() >= maxConnections) {
       return false
     }
@@ -80,7 +80,7 @@ export class Slots implements Lingering {
     }
 
     this.#lingering.set(socket, 'waiting')
-    // before the set of all sockets tells that it is closed
+    // runs before the set of all sockets reports the close
     socket.prependOnceListener('close', () => { this.#lingering.delete(socket) })
     this.#init.lingering.linger(socket)
     this.#init.onLeave()

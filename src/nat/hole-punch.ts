@@ -1,8 +1,8 @@
 import { ConnectionFailedError } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { CustomProgressEvent } from 'progress-events'
-import { PunchAttempt } from './punch-attempt.ts'
-import type { AttemptFailure, HolePunchComponents } from './punch-attempt.ts'
+import { PunchDials } from './punch-dials.ts'
+import type { HolePunchComponents, PunchDialFailure } from './punch-dials.ts'
 import type { Connection, CounterGroup, Logger, PeerId } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { ProgressEvent } from 'progress-events'
@@ -21,17 +21,17 @@ export interface HolePunchOpened {
   peer: PeerId
   connection: Connection
 
-  /** Since the start of this punch */
+  /** Since the start of this punch, in ms */
   ms: number
 }
 
 /**
- * Why a punch failed: as {@link AttemptFailure}, and
+ * Why a punch failed: as {@link PunchDialFailure}, and
  *
  * - `stopped`: the node stopped
- * - `busy`: as many punches as are allowed at a time were under way
+ * - `busy`: 32 punches were under way already
  */
-export type HolePunchFailure = AttemptFailure | 'stopped' | 'busy'
+export type HolePunchFailure = PunchDialFailure | 'stopped' | 'busy'
 
 export interface HolePunchFailed {
   peer: PeerId
@@ -51,7 +51,7 @@ export interface HolePunchInit {
   onProgress?(event: HolePunchEvents): void
 }
 
-/** Punches at a time: peers begin them, and a relay lets anybody be a peer */
+/** How many punches run at a time. Peers begin them, and through a relay anybody can be a peer */
 const MAX_PUNCHES = 32
 
 /**
@@ -83,16 +83,16 @@ export class HolePunch {
   }
 
   /**
-   * All addresses at once and until the signal fires. Resolves with a direct connection
-   * to the peer at the other end of the relayed one, also where it is the peer's dial that came through.
+   * Dials all addresses at once, until the signal fires. Resolves with a direct connection
+   * to the peer of the relayed one, whether our dial or the peer's came through.
    *
-   * @throws {Error} if none came through. No socket is left then
+   * @throws {Error} if none came through; then no socket is left
    */
   async dial (relayed: Connection, targets: Multiaddr[], initiator: boolean, timeout?: AbortSignal): Promise<Connection> {
     const peer = relayed.remotePeer
     const start = performance.now()
     const addresses = addressesOf(peer, targets)
-    const attempt = new PunchAttempt(this.#components, peer, initiator, AbortSignal.any([this.#stopping.signal, ...timeout == null ? [] : [timeout]]))
+    const dials = new PunchDials(this.#components, peer, initiator, AbortSignal.any([this.#stopping.signal, ...timeout == null ? [] : [timeout]]))
 
     this.#log('punch a hole to %p at %s as the %s', peer, addresses.join(), initiator ? 'dialler' : 'listener')
     this.#metrics?.increment({ tried: true })
@@ -107,9 +107,9 @@ export class HolePunch {
     this.#running++
 
     try {
-      connection = await attempt.run(addresses)
+      connection = await dials.run(addresses)
     } catch (err: any) {
-      throw this.#failed(peer, this.#stopping.signal.aborted ? 'stopped' : attempt.failure, err)
+      throw this.#failed(peer, this.#stopping.signal.aborted ? 'stopped' : dials.failure, err)
     } finally {
       this.#running--
     }
@@ -132,10 +132,10 @@ export class HolePunch {
   }
 }
 
-/** At most so many addresses are dialled for one peer: it chooses them, and they may be anybody's */
+/** How many addresses of one peer are dialled. The peer chooses them, and they may be anybody's */
 const MAX_DIALLED = 8
 
-/** With the peer id, which go-libp2p and rust-libp2p may leave out, and without those of another peer */
+/** The addresses of this peer, each with the peer id: go-libp2p and rust-libp2p may leave it out */
 function addressesOf (peer: PeerId, targets: Multiaddr[]): Multiaddr[] {
   const addresses = targets.flatMap(target => {
     const id = target.getComponents().findLast(({ name }) => name === 'p2p')?.value

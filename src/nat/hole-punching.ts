@@ -6,16 +6,16 @@ import { observedAddresses } from './observed-addresses.ts'
 import { withMethods } from './with-methods.ts'
 import type { HolePunchEvents } from './hole-punch.ts'
 import type { ObservingTransport } from './observed-addresses.ts'
-import type { HolePunchComponents } from './punch-attempt.ts'
+import type { HolePunchComponents } from './punch-dials.ts'
 import type { ComponentLogger, Connection, CounterGroup, Logger, Metrics, PeerId, Stream, StreamHandler, Topology, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
 export interface HolePunchingInit {
-  /** Told of every step */
+  /** Called when a punch starts, and when it has opened a connection or failed */
   onProgress?(event: HolePunchEvents): void
 }
 
-/** What the decorated service is given by libp2p, as far as it is replaced or used here */
+/** The components that the service gets from libp2p, as far as they are replaced or used here */
 export interface HolePunchingComponents extends HolePunchComponents {
   peerId: PeerId
   addressManager: { getAddresses(): Multiaddr[] }
@@ -30,7 +30,7 @@ export interface HolePunchingComponents extends HolePunchComponents {
   metrics?: Metrics
 }
 
-/** What the service says when it opens a connection */
+/** What the service passes when it opens a connection */
 interface OpenOptions {
   signal?: AbortSignal
   force?: boolean
@@ -106,8 +106,8 @@ function decorate (components: HolePunchingComponents, { onProgress }: HolePunch
       openConnection: async (target: Multiaddr | Multiaddr[] | PeerId, options: OpenOptions = {}) => {
         const over = relayed.getStore()
 
-        // The end that was dialled over the relay first tries addresses that the other end announces. That
-        // is a dial like any other
+        // The end that was dialled over the relay first tries the addresses that the other end
+        // announces. That is an ordinary dial
         if (over == null || options.force !== true || !Array.isArray(target) || (over.direction === 'inbound' && options.initiator !== false)) {
           return components.connectionManager.openConnection(target, options)
         }
@@ -118,7 +118,7 @@ function decorate (components: HolePunchingComponents, { onProgress }: HolePunch
   }
 }
 
-/** The verified ones, and those at which peers see a listening port: a NAT lets nobody verify them */
+/** Verified addresses, and those at which peers see a listening port. Behind a NAT nobody can verify the latter */
 function withObserved ({ addressManager, peerId, transportManager }: HolePunchingComponents): Multiaddr[] {
   const addresses = addressManager.getAddresses()
   const known = new Set(addresses.map(String))

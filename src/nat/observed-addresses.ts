@@ -6,7 +6,7 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 /** How many addresses are offered to a peer that punches a hole: as many as go-libp2p offers */
 const MAX_OFFERED = 3
 
-/** Where a transport keeps those of its listening ports */
+/** Where a transport keeps the observed addresses of its listening ports */
 export const observedAddresses: unique symbol = Symbol.for('libp2p-fast-tcp/observed-addresses')
 
 /** A transport that may dial from the port that it listens on */
@@ -29,13 +29,13 @@ export class ObservedAddresses {
   readonly #observations = new Map<string, Observation>()
 
   /**
-   * What a peer tells first on a connection counts: the address of a connection does not change.
+   * The first answer of a peer on a connection counts: the address of a connection does not change.
    *
-   * @returns the address, if it is one at which others may reach us, unless the host of
-   * the peer tells another one on another connection
+   * @returns the address, if others may reach us at it, and if the peer's host did not name
+   * another one on another connection
    */
   add (connection: Pick<Connection, 'id' | 'remoteAddr' | 'status'>, observed: Multiaddr): Multiaddr | undefined {
-    // the connection may have closed while libp2p dealt with what the peer said
+    // the connection may have closed while libp2p handled the peer's message
     if (connection.status !== 'open' || this.#observations.has(connection.id) || !isPublicTCP(observed)) {
       return
     }
@@ -74,13 +74,13 @@ export class ObservedAddresses {
 
 /** An IP address and a port, of the public internet and not of a relay */
 function isPublicTCP (address: Multiaddr): boolean {
-  // a peer may tell an address of nothing
+  // a peer may send an empty address
   const name = address.getComponents()[0]?.name
 
   return TCP.exactMatch(address) && (name === 'ip4' || (name === 'ip6' && isGlobalUnicast(address))) && !isPrivate(address)
 }
 
-/** js-libp2p tells it with our peer id, others without */
+/** js-libp2p sends the address with our peer id, others without */
 function withoutPeer (address: Multiaddr): Multiaddr {
   const id = address.getComponents().findLast(({ name }) => name === 'p2p')?.value
 

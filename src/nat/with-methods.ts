@@ -1,6 +1,6 @@
 /**
- * An object that has these properties and, for the rest, those of another one. It reads the
- * other one's only when it is asked: libp2p's components throw where one is missing.
+ * An object with its `own` properties, and those of `target` for the rest. It reads the
+ * target's only when they are used: libp2p's components throw where one is missing.
  */
 export function withMethods <T extends object> (target: T, own: Partial<T>): T {
   return new Proxy(target, {
@@ -11,7 +11,7 @@ export function withMethods <T extends object> (target: T, own: Partial<T>): T {
 
       const value = Reflect.get(target, key)
 
-      // private fields know no proxy
+      // a private field cannot be read through a proxy
       return typeof value === 'function' ? value.bind(target) : value
     }
   })

@@ -6,7 +6,7 @@ import { toString } from 'uint8arrays/to-string'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
- * What both sides of a negotiation send first.
+ * Both sides of a negotiation send this first.
  *
  * @see https://github.com/multiformats/multistream-select
  */
@@ -21,16 +21,16 @@ const MAX_MESSAGE_BYTES = 1024
 const RESERVED = ['', 'na', 'ls', HEADER]
 
 /**
- * A header and one proposal as an initiator sends them. The responder's reply,
- * if it speaks the protocol, is byte for byte the same.
+ * A header and one proposal, as an initiator sends them. A responder that speaks the
+ * protocol replies with the same bytes.
  */
 export function encodeProposal (protocol: string): Uint8Array {
   return concat([HEADER_MESSAGE, encodeMessage(protocol)])
 }
 
 /**
- * The protocol that these bytes propose, if they are a header and one proposal
- * and nothing else, in the encoding that `encodeProposal` gives.
+ * The protocol that these bytes propose. Undefined unless they are exactly what
+ * `encodeProposal` makes of it.
  */
 export function decodeProposal (data: Uint8Array | Uint8ArrayList): string | undefined {
   const messageBytes = data.byteLength - HEADER_MESSAGE.byteLength - 1

@@ -10,7 +10,7 @@ type State = 'unowned' | 'paused' | 'owned'
 /**
  * Holds back the data of a peer until the owner of the muxer listens for streams.
  * libp2p awaits a connection gater before it listens, and js-yamux gives up the
- * connection at the eleventh stream that comes until then.
+ * connection if eleven streams come before that.
  *
  * The connection is paused only if data comes in that time. Its read buffer then bounds
  * what is kept, and the peer waits.

@@ -7,15 +7,15 @@ const ANSWERS = ['UnsupportedProtocolError', 'StreamResetError']
 /** Connections that have a gate. Key: the `streams` array, the only object a connection shares with its muxer */
 const gated = new WeakSet<object>()
 
-/** A muxer limits its early streams itself */
+/** Called by a muxer that limits its early streams itself */
 export function setGated (streams: object): void {
   gated.add(streams)
 }
 
 /**
- * Let a connection open no more streams at once than a js-libp2p peer takes before
- * it is ready. A dialer that batches its writes would otherwise have the peer read
- * them all before it listens for streams, and it would lose every one of them.
+ * Lets a connection open only as many streams at once as a js-libp2p peer takes before it
+ * is ready: see {@link StreamGate}. Otherwise a dialer that batches its writes could make the
+ * peer read more of them before it listens for streams, and the peer would lose them all.
  */
 export function gateNewStreams (connection: Connection): void {
   const newStream = connection.newStream

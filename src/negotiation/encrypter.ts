@@ -1,7 +1,7 @@
 import { serviceCapabilities } from '@libp2p/interface'
 import { coalesceSends } from '../encryption/coalesce-sends.ts'
+import { PLAINTEXT } from './optimistic-negotiation.ts'
 import { Proposal, isFilterable } from './proposal.ts'
-import { PLAINTEXT } from './security.ts'
 import type { ProposalOutcome } from './proposal.ts'
 import type { ComponentLogger, ConnectionEncrypter, CounterGroup, Logger, MessageStream, Metrics, SecureConnectionOptions, SecuredConnection, StreamMuxerFactory, Upgrader, UpgraderOptions } from '@libp2p/interface'
 
@@ -14,10 +14,9 @@ export interface OptimisticEncrypterComponents {
 }
 
 /**
- * Saves the round trip in which the two ends of a secured connection agree on a muxer,
- * if the handshake of the peer does not settle it: proposes the only muxer and starts it
- * at once. It also makes Noise encrypt what is sent with no `await` between as one
- * message.
+ * Saves the round trip in which the two ends of a secured connection agree on a muxer, if the
+ * peer's handshake does not settle it. To that end it proposes the only muxer and starts it at
+ * once. It also makes Noise encrypt what is sent with no `await` between as one message.
  */
 export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEncrypter<Extensions> {
   readonly protocol: string

@@ -25,8 +25,8 @@ export class ExpectedReply {
   /**
    * Take the next bytes from the peer.
    *
-   * @returns those behind the reply. They are for the reader if the state is `verified`, and
-   * for nobody if it is `refused`
+   * @returns the bytes behind the reply. They are for the reader if the state is `verified`. If it
+   * is `refused`, drop them
    */
   receive (bytes: Uint8Array): Uint8Array {
     let used = 0

@@ -3,9 +3,9 @@ import type { Connection, MessageStream } from '@libp2p/interface'
 const failures = new WeakMap<MessageStream, Error>()
 
 /**
- * Make every later use of a stream report why the proposal of its protocol failed.
- * Otherwise `send` would report the state of the stream only, and a late reader would
- * take it for an empty answer.
+ * Makes every later use of a stream report why the proposal of its protocol failed.
+ * Otherwise `send` would only report the state of the stream, and a late reader would see an
+ * empty answer.
  */
 export function failStream (stream: MessageStream, error: Error): void {
   failures.set(stream, error)
@@ -25,8 +25,8 @@ export function failureOf (stream: MessageStream): Error | undefined {
 }
 
 /**
- * Make `newStream` of a connection reject if the proposal failed while libp2p was still
- * working on the stream. It does so too if its own negotiation fails.
+ * Makes `newStream` of a connection reject if the proposal failed while libp2p was still
+ * working on the stream, as it does if libp2p's own negotiation fails.
  */
 export function rejectFailedStreams (connection: Connection): void {
   const newStream = connection.newStream
@@ -44,8 +44,8 @@ export function rejectFailedStreams (connection: Connection): void {
 }
 
 /**
- * A promise whose rejection ends no process if nobody handles it. With libp2p's own
- * negotiation it would not reject, so applications may ignore it.
+ * Keeps an unhandled rejection of the promise from ending the process. With libp2p's own
+ * negotiation the promise would not reject, so applications may ignore it.
  */
 export function handled <T> (promise: Promise<T>): Promise<T> {
   promise.catch(() => {})

@@ -1,9 +1,9 @@
 import { serviceCapabilities, serviceDependencies } from '@libp2p/interface'
 
-/** libp2p starts and stops what it was given, and asks what that provides and needs */
+/** libp2p starts and stops its components, and asks what each provides and needs */
 const OWN = ['beforeStart', 'start', 'afterStart', 'beforeStop', 'stop', 'afterStop', serviceCapabilities, serviceDependencies]
 
-/** Let the decorator of a component have the life of the one that it decorates */
+/** Gives a decorator the lifecycle methods and the capabilities of the component that it decorates */
 export function forwardLifecycle <Decorator extends object> (decorated: object, decorator: Decorator): Decorator {
   for (const key of OWN) {
     const value = Reflect.get(decorated, key)

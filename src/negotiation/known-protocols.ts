@@ -20,11 +20,11 @@ interface KnownPeer {
  * Knows which protocols the peer at the other end of a muxer speaks: those that it
  * named itself (identify), and those that were negotiated on a stream that we opened.
  *
- * The peer store cannot say: libp2p also lists there what the peer has opened streams
- * for, and a client of a protocol need not serve it.
+ * The peer store cannot say: libp2p also lists protocols there for which the peer has opened
+ * streams, and a client of a protocol need not serve it.
  *
- * A muxer does not know its peer. libp2p names the peer when it opens a connection, and
- * the list of streams of that connection is the one of the muxer.
+ * A muxer does not know its peer. libp2p names the peer when it opens a connection, and that
+ * connection has the same `streams` array as the muxer.
  */
 export class KnownProtocols {
   readonly #components: KnownProtocolsComponents
@@ -33,16 +33,16 @@ export class KnownProtocols {
 
   readonly #known = new Map<string, KnownPeer>()
 
-  /** The peers above without a connection, in the order in which they left */
+  /** Those of `#known` without a connection, in the order in which they left */
   readonly #absent = new Set<string>()
 
-  /** By list of streams: our streams whose protocol is being negotiated, or was since `has` was called last */
+  /** By `streams` array: our streams whose protocol is being negotiated, or was since the last call of `has` */
   readonly #watched = new WeakMap<object, Set<Stream>>()
 
-  /** By list of streams: protocols whose proposal failed there, so that they are not presumed again */
+  /** By `streams` array: protocols whose proposal failed there, so that they are not presumed again */
   readonly #doubted = new WeakMap<object, Set<string>>()
 
-  /** To read and to replace the list of the peer store are two steps, so revocations go one after the other */
+  /** Reading and replacing the list of the peer store are two steps, so revocations run one after the other */
   #revoking: Promise<void> = Promise.resolve()
 
   constructor (components: KnownProtocolsComponents, log: Logger) {
@@ -148,7 +148,7 @@ export class KnownProtocols {
     }
   }
 
-  /** List the protocol in the peer store, as libp2p does once it has negotiated a stream */
+  /** List the protocol in the peer store, as libp2p does after it has negotiated a stream */
   async store (muxer: StreamMuxer, protocol: string): Promise<void> {
     const peer = this.#peers.get(muxer.streams)
 
@@ -166,7 +166,7 @@ export class KnownProtocols {
   #learn (peerId: PeerId, change: (spoken: Set<string>) => Set<string>): void {
     const peer = this.#known.get(peerId.toString())
 
-    // data about a peer that was forgotten, or was never here, would be kept for good
+    // data about a peer that is forgotten, or was never connected, would be kept for good
     if (peer != null) {
       peer.spoken = change(peer.spoken ?? new Set())
     }
@@ -211,9 +211,9 @@ export class KnownProtocols {
   }
 
   /**
-   * libp2p changed the list before the refusal could come, and the peer store keeps the
-   * order. If another writer, such as identify, changes the list meanwhile, retry on their
-   * version.
+   * libp2p added the protocol before the refusal could come, and the peer store applies changes
+   * in order. If another writer, such as identify, changes the list meanwhile, this tries again
+   * with the new list.
    */
   async #remove (peer: PeerId, protocol: string): Promise<void> {
     let { protocols: stored } = await this.#components.peerStore.get(peer)
@@ -228,7 +228,7 @@ export class KnownProtocols {
     }
   }
 
-  /** @returns what was listed before, as far as the peer store knows */
+  /** @returns the list before, as far as the peer store knows it */
   async #replace (peer: PeerId, protocols: string[]): Promise<string[]> {
     const { events, peerStore } = this.#components
     const updates: PeerUpdate[] = []

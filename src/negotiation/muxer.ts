@@ -16,8 +16,8 @@ export interface OptimisticMuxerComponents extends KnownProtocolsComponents {
 }
 
 /**
- * Saves the round trip in which the two ends of a new stream agree on its
- * protocol: proposes the protocol and lets the application write at once.
+ * Makes muxers that save the round trip in which the two ends of a new stream agree on its
+ * protocol: they propose the protocol and let the application write at once.
  */
 export class OptimisticMuxerFactory implements StreamMuxerFactory {
   readonly protocol: string

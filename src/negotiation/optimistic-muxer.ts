@@ -40,10 +40,10 @@ const REASONS = {
 type Reason = keyof typeof REASONS
 
 /**
- * Makes a muxer propose the protocol of a stream, if there is one to propose and either
- * the caller said `negotiateFully: false` or the peer is known to speak it. A peer that
- * refuses may read what the application wrote as further proposals (go-multistream#20).
- * So a protocol is never proposed on a guess.
+ * Makes a muxer propose the protocol of a stream. It does so if the caller names one protocol,
+ * and either passes `negotiateFully: false` or the peer is known to speak it. It never guesses:
+ * a peer that refuses may read what the application wrote as further proposals
+ * (go-multistream#20).
  */
 export class OptimisticMuxer {
   readonly muxer: StreamMuxer
@@ -105,7 +105,7 @@ export class OptimisticMuxer {
   async close (options?: AbortOptions): Promise<void> {
     this.#isClosing = true
 
-    // a peer that does not reply must not hold up the close
+    // a peer that does not reply must not delay the close
     const timer = setTimeout(() => {
       this.#proposals.forEach(proposal => { proposal.release() })
     }, CLOSE_TIMEOUT)
@@ -232,9 +232,9 @@ function isPresumed (reason: Reason): boolean {
 }
 
 /**
- * A muxer's `close` ignores streams that are closing already. Wait for them, or their last
- * data is lost. A muxer also stays open if one of the streams that it closes ends with an
- * error, such as a refused protocol.
+ * Closes the streams before the muxer does. A muxer's `close` ignores streams that are closing
+ * already, and their last data would be lost. It also leaves the muxer open if one of the
+ * streams ends with an error, such as a refused protocol.
  */
 async function closeAll (proposals: Proposal[], options?: AbortOptions): Promise<void> {
   try {

@@ -10,8 +10,7 @@ import type { ConnectionEncrypter, StreamMuxerFactory } from '@libp2p/interface'
 export interface OptimisticInit {
   /**
    * How long a peer may take to answer a proposal, in ms, from 1 on. After that the
-   * stream, or the connection where a muxer was proposed, is aborted with a
-   * `TimeoutError`
+   * stream is aborted with a `TimeoutError`; if a muxer was proposed, the connection is
    *
    * @default 10_000
    */
@@ -19,15 +18,15 @@ export interface OptimisticInit {
 }
 
 /**
- * Decorates a factory function that `createLibp2p` takes, so that what it makes
- * negotiates without waiting for the answer.
+ * Decorates a factory of a stream muxer or of a connection encrypter, as `createLibp2p` takes
+ * it. What it makes then negotiates without waiting for the answer.
  *
- * - a stream muxer saves a round trip on every stream that is opened with
- * `negotiateFully: false`, or for a protocol that the peer is known to speak
- * - a connection encrypter saves a round trip on every dial to a peer that does
- * not name its muxers in the security handshake, if one muxer is configured. It
- * also makes Noise encrypt what is sent with no `await` between as one message, in both
- * directions and with any peer: streams of small messages then cost a fraction
+ * - a stream muxer saves a round trip on every stream of one protocol, if the caller passes
+ * `negotiateFully: false` or the peer is known to speak the protocol
+ * - a connection encrypter saves a round trip on every dial to a peer that does not name its
+ * muxers in the security handshake, if exactly one muxer is configured. It also makes Noise
+ * encrypt what is sent with no `await` between as one message, with any peer. Streams of small
+ * messages then take a fraction of the time
  *
  * @example
  *
@@ -44,7 +43,8 @@ export interface OptimisticInit {
  * })
  * ```
  *
- * @throws {InvalidParametersError} if `replyTimeout` is no number of ms from 1 on; on creation of the node, if the factory makes something else
+ * @throws {InvalidParametersError} if `replyTimeout` is no number of ms from 1 on. On creation of
+ * the node, if the factory makes something else
  */
 export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory, init?: OptimisticInit): (components: Components & OptimisticMuxerComponents) => StreamMuxerFactory
 export function optimistic <Components, Extensions> (factory: (components: Components) => ConnectionEncrypter<Extensions>, init?: OptimisticInit): (components: Components & OptimisticEncrypterComponents) => ConnectionEncrypter<Extensions>

@@ -19,9 +19,9 @@ export interface HandlerLimits {
  * Counts the streams that were opened on a muxer, by protocol. Decides whether one more
  * can be proposed without exceeding libp2p's limits at either end.
  *
- * libp2p counts a stream when it has been negotiated. Streams that were closed before
- * it end in that round trip. A proposed stream counts at once, so it waits for them:
- * always for their FIN, and at a limit for the peer's FIN too.
+ * libp2p counts a stream after its negotiation. Streams that were closed before end during that
+ * round trip. A proposed stream counts at once, so it waits for them: always for their FIN, and
+ * at a limit also for the peer's FIN.
  */
 export class OutboundStreams {
   readonly #muxer: StreamMuxer
@@ -87,7 +87,7 @@ export class OutboundStreams {
     }
   }
 
-  /** Give a reserved place back: a stream has it now, or the stream was not opened */
+  /** Give a reserved place back: the stream was opened and counts itself, or was not opened */
   release (protocol: string): void {
     const reserved = (this.#reserved.get(protocol) ?? 0) - 1
 
@@ -98,13 +98,11 @@ export class OutboundStreams {
     }
   }
 
-  /** A stream of the protocol was opened */
   opened (stream: Stream, protocol: string): void {
     this.#protocols.set(stream, protocol)
     stream.addEventListener('close', () => { this.ended() }, { once: true })
   }
 
-  /** The protocol of a stream is proposed on it */
   proposed (stream: Stream): void {
     this.#proposed.add(stream)
   }
@@ -170,7 +168,7 @@ export class OutboundStreams {
     })
   }
 
-  /** Our limit as libp2p finds it. The peer's is assumed to be the default, or ours of the same protocol if that is less */
+  /** The lower of our limit, as libp2p finds it, and the peer's. The peer's is assumed to be libp2p's default, or that of our own handler if that is lower */
   #limit (protocol: string, { maxOutboundStreams = MAX_OUTBOUND_STREAMS }: StreamLimitOptions): number {
     let handler: { maxInboundStreams?: number, maxOutboundStreams?: number } = {}
 

@@ -52,7 +52,7 @@ export function isFilterable (stream: MessageStream): stream is FilterableStream
     !replaced.some(method => Object.hasOwn(stream, method))
 }
 
-/** After this long a handler listens or never will, in ms: libp2p first awaits its peer store */
+/** After this long the peer's handler listens or never will, in ms: libp2p first awaits its peer store */
 const HANDLER_TIMEOUT = 1_000
 
 export interface ProposalInit {
@@ -68,8 +68,8 @@ export interface ProposalInit {
   onOutcome(outcome: ProposalOutcome): void
 
   /**
-   * Takes as long after the reply as libp2p does until an application can close the
-   * stream. The FIN waits for it.
+   * Resolves as long after the reply as libp2p would let an application wait for the stream.
+   * The FIN waits for it.
    */
   settle?(): Promise<unknown>
 
@@ -78,9 +78,8 @@ export interface ProposalInit {
 }
 
 /**
- * A protocol that is proposed on a stream without waiting for the reply: data that is
- * sent next follows at once. The reply is verified and taken out of the incoming data
- * when it comes.
+ * Proposes a protocol on a stream without waiting for the reply: the data that is sent next
+ * follows at once. The reply is verified, and taken out of the incoming data.
  *
  * Only the FIN waits. A js-libp2p listener that receives FIN before it has chosen the
  * handler resets the stream, because it cannot put back what came behind the proposal.
@@ -151,9 +150,9 @@ export class Proposal {
   }
 
   /**
-   * Close the stream, unless somebody has begun to, and wait for the reply that holds up
-   * its FIN, whatever it is. Like a muxer, do not wait for callers that wait for the
-   * stream's own queue before they close.
+   * Close the stream, unless somebody has begun to, and wait until its FIN has left or never
+   * will. Like a muxer's `close`, this does not wait for callers that wait for the stream to
+   * drain before they close it.
    */
   async close (options?: AbortOptions): Promise<void> {
     this.#closed ??= this.#stream.close(options).catch(err => {
@@ -183,7 +182,7 @@ export class Proposal {
     }
   }
 
-  /** data behind the reply comes from the handler, so the handler runs */
+  /** Data behind the reply comes from the handler, so the handler runs */
   #awaitAnswer (): void {
     const stream = this.#stream
     const onData = stream.onData.bind(stream)
@@ -220,7 +219,7 @@ export class Proposal {
     this.#settle(event.local === true ? 'aborted' : 'unanswered', event.error ?? new ConnectionClosedError())
   }
 
-  /** As libp2p's own negotiation does: it ends with the signal's reason */
+  /** Ends the stream with the signal's reason, as libp2p's own negotiation does */
   readonly #onSignal = (): void => {
     this.#giveUp('aborted', this.#init.signal?.reason)
   }
@@ -239,7 +238,7 @@ export class Proposal {
     return new UnsupportedProtocolError(`Optimistic negotiation of ${this.#protocol} failed: ${reason}`)
   }
 
-  /** Later data is for nobody, and the stream ends with this error, whatever ends it first */
+  /** Drops later data, and lets the stream end with this error, whatever ends it first */
   #fail (outcome: ProposalOutcome, error: Error): void {
     const stream = this.#stream
     const abort = (): void => { stream.abort(error) }

@@ -1,10 +1,10 @@
 /**
- * How much memory the known names of a peer may take, in bytes. A name beyond that costs
- * a round trip for each stream, as if it was not known.
+ * How much memory the known names of a peer may take, in bytes. Streams of a protocol beyond
+ * that cost a round trip, as if the protocol was not known.
  */
 const MAX_NAMES = 16 * 1024
 
-/** Roughly what a name costs beside its characters */
+/** About what a name takes beside its characters, in bytes */
 const NAME_OVERHEAD = 64
 
 /** The names from the first on, as many as may be remembered */

@@ -4,9 +4,9 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
  * - `undecided`: nothing was sent yet
- * - `watching`: what came so far may be from a peer of either kind
+ * - `watching`: the bytes so far may come from a peer that dialled or from one that listened
  * - `found`: the peer dialled too
- * - `none`: the peer listened, or nobody can tell
+ * - `none`: the peer listened, or the bytes do not show it
  */
 export type SimultaneousOpenState = 'undecided' | 'watching' | 'found' | 'none'
 
@@ -16,15 +16,15 @@ export class SimultaneousOpenError extends Error {
   name = 'SimultaneousOpenError'
 }
 
-/** How many bytes of a handshake tell who sent them */
+/** How many first bytes of a handshake show which end sent them */
 const TELLING_BYTES = 6
 
 /**
- * Ends a dialled connection whose other end dialled too. That happens where both
- * dial from the port that they listen on, at the same time: TCP makes one connection
- * of the two, and its ends wait for each other's answer to their first message. The
- * proposal of an encrypter and the reply to it are the same bytes. The first message of the
- * handshake differs from the second.
+ * Ends a dialled connection whose other end dialled too. If both dial from their listening
+ * ports at the same time, TCP makes one connection of the two dials. Each end would then wait
+ * for the other's answer to its first message. The proposal of an encrypter does not show this,
+ * because the reply to it has the same bytes. The first message of a handshake does: it differs
+ * from the second, which a listener sends.
  */
 export class SimultaneousOpen implements WireFilter {
   readonly #inner?: WireFilter
@@ -68,7 +68,7 @@ export class SimultaneousOpen implements WireFilter {
   }
 
   onEnd (): void {
-    // a peer that noticed first has closed instead of beginning its handshake
+    // the peer noticed it first, and closed instead of beginning its handshake
     if (this.#state === 'watching' && this.#replyBytes === 0 && this.#handshake.length === 0) {
       this.#find()
     }
@@ -108,7 +108,7 @@ export class SimultaneousOpen implements WireFilter {
   }
 }
 
-/** Whether a handshake that begins with these bytes is that of a client */
+/** Whether these are the first bytes of a client's handshake */
 function isFirstMessage (protocol: string | undefined, [first, second, , , , sixth]: number[]): boolean {
   switch (protocol) {
     case '/noise':

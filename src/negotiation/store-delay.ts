@@ -1,16 +1,16 @@
-/** More protocols than these of one connection are not remembered */
+/** How many protocols of one connection are remembered */
 const MAX_QUICK = 64
 
 /**
- * Takes as long as libp2p takes to store the protocol of a stream that it has negotiated:
- * it gives the stream to the application only then. A peer store on a disk takes turns of the
- * event loop, and is asked again for every stream. One in memory takes none, and asking it
- * would cost more than it delays.
+ * Waits as long as libp2p takes to store the protocol of a stream that it has negotiated: only
+ * after that it gives the stream to the application. A peer store on a disk takes turns of the
+ * event loop, and is written for every stream. One in memory takes none, and is written only
+ * once for each protocol: more would cost more time than it waits.
  */
 export class StoreDelay {
   readonly #store: (protocol: string) => Promise<void>
 
-  /** Protocols that were stored within a turn */
+  /** Protocols that were stored within one turn of the event loop */
   readonly #quick = new Set<string>()
 
   constructor (store: (protocol: string) => Promise<void>) {

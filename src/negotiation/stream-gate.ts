@@ -31,9 +31,9 @@ export class StreamGate {
   }
 
   /**
-   * Wait until a stream can be opened
+   * Wait until a stream can be opened.
    *
-   * @throws {unknown} the signal's reason, if it fires before
+   * @throws {unknown} the signal's reason, if it fires first
    */
   async enter (signal?: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -47,7 +47,7 @@ export class StreamGate {
     try {
       await raceSignal(promise, signal)
     } catch (err) {
-      // it may have been let in at the same moment
+      // it may have been let in just before the signal fired
       if (!this.#waiting.delete(resolve)) {
         this.#opened--
         this.#letIn()
@@ -72,7 +72,7 @@ export class StreamGate {
     this.#letIn()
   }
 
-  /** The connection is over: those that wait go on and find that out */
+  /** The connection is over: callers that wait go on, and fail by themselves */
   open (): void {
     this.#state = 'open'
     this.#letIn()

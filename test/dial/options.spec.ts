@@ -107,6 +107,7 @@ describe('fault 5: options of the dial', () => {
 
     socket.end()
     await pEvent(conn, 'remoteCloseWrite', { timeout: 5_000 })
+    // time itself is what is waited for: the connection must stay writable while nothing happens
     await new Promise(resolve => setTimeout(resolve, 50))
 
     conn.send(Uint8Array.of(1, 2, 3))

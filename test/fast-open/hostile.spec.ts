@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
 import net from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import { noise } from '@libp2p/noise'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
@@ -111,7 +110,7 @@ describe(`what a SYN with data can do to a listener${skipped(canListen)}`, () =>
     }
 
     await until(() => accepted === 1 + QUEUE, 'the queue is full')
-    await delay(500)
+    await until(() => overflows() - before >= DIALS - QUEUE, 'the data of all others was refused')
     expect(accepted).to.equal(1 + QUEUE)
     expect(overflows() - before).to.equal(DIALS - QUEUE)
   })

@@ -62,8 +62,7 @@ export async function runAutonat (init: AutonatCase): Promise<AutonatResult> {
     const dialledBack = (): boolean[] => servers.events.flatMap(({ event, ok }) => event === 'dialled-back' ? [ok === true] : [])
 
     await servers.until(TIMEOUT, () => dialledBack().length >= SERVERS.length)
-    // the answer is on its way
-    await new Promise(resolve => setTimeout(resolve, 1_000))
+    // the client first waits for the answers that are on their way
     client.send('announced')
     const { addresses: announced = [] } = await client.until(TIMEOUT, ({ event }) => event === 'announced')
 

@@ -1,7 +1,7 @@
 import { expect } from 'aegir/chai'
 import fc from 'fast-check'
 import { ExpectedReply } from '../../src/negotiation/expected-reply.ts'
-import { OptimisticNegotiation } from '../../src/negotiation/security.ts'
+import { OptimisticNegotiation } from '../../src/negotiation/optimistic-negotiation.ts'
 import { list } from '../negotiation/fixtures/proposals.ts'
 import { check, chunked, seed } from './fixtures/check.ts'
 import { EXPECTED, compare, replies } from './fixtures/replies.ts'

@@ -27,7 +27,7 @@ const ROUND_TRIPS: Partial<Record<StackName, number>> = {
  *
  * @see https://github.com/libp2p/js-libp2p/issues/3029
  */
-describe('js-libp2p #3029 over kernel TCP between network namespaces', () => {
+describe('js-libp2p #3029: round trips from dial to the first echoed byte, over kernel TCP between network namespaces', () => {
   let link: Link | undefined
   let addr = ''
 

@@ -8,9 +8,10 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { SlowDatastore } from '../fixtures/slow-datastore.ts'
+import { until } from '../fixtures/waiting.ts'
 import { notYet } from './not-yet.ts'
 import { officialNode } from './official-node.ts'
-import type { MultiaddrConnection, StreamMuxer, Transport } from '@libp2p/interface'
+import type { MultiaddrConnection, Stream, StreamMuxer, Transport } from '@libp2p/interface'
 import type { Ping } from '@libp2p/ping'
 
 const PROTOCOL = '/test/upstream/1.0.0'
@@ -38,13 +39,13 @@ describe('libp2p', function () {
       await dialler.createStream()
     }
 
-    await new Promise(resolve => { setTimeout(resolve, 50) })
+    await until(() => listener.streams.length === 11 || listener.status !== 'open', 'the eleventh stream has come')
     expect(listener.status, 'the connection').to.equal('open')
   })
 
   notYet('yamux sends a window update for half a window, not for every message', /window updates: expected \d+ to be below/, async () => {
     const { dialler, listener, outbound } = muxers()
-    const received = Promise.withResolvers<void>()
+    const received = Promise.withResolvers<Stream>()
     let bytes = 0
     let updates = 0
 
@@ -53,23 +54,27 @@ describe('libp2p', function () {
         bytes += data.byteLength
 
         if (bytes === 102_400) {
-          received.resolve()
+          received.resolve(detail)
         }
       })
     })
 
-    // frames of yamux without data, but for the first one, which is the answer to the stream
-    outbound.addEventListener('message', ({ data }) => { updates += data.byteLength / 12 })
+    // yamux frames of 12 bytes: the acknowledgement of the stream, the window updates, and the answer, which has one byte more
+    outbound.addEventListener('message', ({ data }) => { updates += Math.floor(data.byteLength / 12) })
 
     const stream = await dialler.createStream()
+    const answer = pEvent(stream, 'message', { timeout: 5_000 })
 
     for (let i = 0; i < 100; i++) {
       stream.send(new Uint8Array(1_024))
       await new Promise(resolve => { setImmediate(resolve) })
     }
 
-    await received.promise
-    await new Promise(resolve => { setTimeout(resolve, 50) })
+    const accepted = await received.promise
+
+    // yamux has sent the window update of the last message by now, so the answer comes behind all of them
+    accepted.send(Uint8Array.of(1))
+    await answer
     expect(updates, 'window updates').to.be.below(10)
   })
 

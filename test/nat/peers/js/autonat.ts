@@ -9,9 +9,13 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { Command } from 'commander'
 import { createLibp2p } from 'libp2p'
 import { tcp } from '../../../../src/index.ts'
+import { until } from '../../../fixtures/waiting.ts'
 import type { TCPComponents, TCPDialOptions } from '../../../../src/index.ts'
-import type { Connection, Transport } from '@libp2p/interface'
+import type { Connection, Libp2p, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
+
+const DIAL_REQUEST = '/libp2p/autonat/2/dial-request'
+const ANSWER_TIMEOUT = 20_000
 
 /**
  * Nodes of js-libp2p for the AutoNAT part of the NAT lab. ../../README.md describes the command line
@@ -120,9 +124,15 @@ async function client ({ listen, servers, observer, warm }: ClientOptions): Prom
 
   for await (const line of createInterface(process.stdin)) {
     if (line === 'announced') {
+      await until(() => !isAsking(node), 'every server has answered', ANSWER_TIMEOUT)
       tell({ event: 'announced', addresses: node.getMultiaddrs().map(String) })
     }
   }
+}
+
+/** Whether a server has yet to answer: AutoNAT closes the stream of a request after it has used the answer */
+function isAsking (node: Libp2p): boolean {
+  return node.getConnections().some(({ streams }) => streams.some(({ protocol }) => protocol === DIAL_REQUEST))
 }
 
 /** Leave a NAT with a connection from the listening port to a server that is closed by now */

@@ -1,14 +1,14 @@
-/** How many addresses are remembered. A new one replaces the one that was refused longest ago */
+/** How many addresses are remembered. A new one replaces the one that was added longest ago */
 const MAX_ADDRESSES = 1_000
 
 /** How long an address is remembered, in ms: peers get updated */
 const MAX_AGE = 60 * 60 * 1_000
 
 /**
- * Addresses that refused an optimistic negotiation. The next dial negotiates in full at
- * once.
+ * Addresses at which a saved round trip did not work: the peer refused an optimistic negotiation,
+ * or the network dropped a SYN with data. Dials to them do without it for an hour.
  */
-export class Refusals {
+export class RememberedAddresses {
   readonly #times = new Map<string, number>()
   readonly #now: () => number
 
@@ -31,7 +31,7 @@ export class Refusals {
     }
   }
 
-  /** @returns how long ago the address refused, in ms, if it did */
+  /** @returns how long ago the address was added, in ms, if it is remembered */
   age (address: string): number | undefined {
     const time = this.#times.get(address)
 

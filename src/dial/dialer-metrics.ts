@@ -1,9 +1,9 @@
-import type { TCPMetrics, TCPOptions } from './options.ts'
+import type { TCPMetrics, TCPOptions } from '../options.ts'
 import type { Metrics } from '@libp2p/interface'
 
 /*
- * Names, labels and help texts are those of `@libp2p/tcp`, so that dashboards
- * go on working; what they do not have is marked in options.ts.
+ * Names, labels and help texts are those of `@libp2p/tcp`, so that dashboards go on
+ * working. options.ts marks the metrics that it does not have.
  */
 
 export function dialerMetrics (metrics?: Metrics, { reusePort, fastOpen }: Pick<TCPOptions, 'reusePort' | 'fastOpen'> = {}): TCPMetrics | undefined {

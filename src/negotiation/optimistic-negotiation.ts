@@ -6,26 +6,25 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
  * - `undecided`: nothing was sent or received yet
- * - `passing`: there is nothing to be optimistic about, everything passes through
- * - `awaiting`: proposed and answered locally, the peer's reply is not whole yet
+ * - `passing`: there is nothing to propose early, everything passes through
+ * - `awaiting`: proposed, and answered locally; the peer's reply is not complete yet
  * - `verified`: the peer replied as presumed
  * - `refused`: the peer replied otherwise, or closed before it replied
  */
 export type NegotiationState = 'undecided' | 'passing' | 'awaiting' | 'verified' | 'refused'
 
-/** Not authenticated: what the peer replies is all there is */
+/** Has no handshake that could be sent early, and none that would authenticate the peer */
 export const PLAINTEXT = '/plaintext/2.0.0'
 
 /**
- * Saves the round trip in which the two ends of a dialled connection agree on
- * an encrypter by multistream-select. If the first thing that is sent is a
- * header and one proposal, they go out at once like everything else, the
- * upgrader gets the reply that it hopes for at once too, so that its handshake
- * follows in the same segment, and the real reply is compared with it and taken
- * out when it comes.
+ * Saves the round trip in which the two ends of a dialled connection agree on an
+ * encrypter by multistream-select. It acts if the first `send` is a header and one
+ * proposal. These go out as usual, and the upgrader gets the reply that it hopes for
+ * at once, so that its handshake follows in the same segment. The peer's reply is
+ * compared with that one, and taken out of the input.
  *
- * It decides by the bytes alone: what is not such a proposal (the nonce of a
- * private network, say) passes through, and so does everything after it.
+ * The bytes alone decide. If the first `send` is something else (the nonce of a private
+ * network, say), it passes through, and so does everything after it.
  */
 export class OptimisticNegotiation implements WireFilter {
   #state: NegotiationState = 'undecided'
@@ -72,7 +71,7 @@ export class OptimisticNegotiation implements WireFilter {
 
   onReceive (data: Uint8Array): Uint8Array {
     if (this.#reply == null) {
-      // the peer spoke first: whoever reads has to see it
+      // the peer spoke first: the reader must see that
       this.#state = 'passing'
       return data
     }

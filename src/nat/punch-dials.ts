@@ -13,32 +13,33 @@ export interface HolePunchComponents {
 }
 
 /**
- * Why an attempt failed
+ * Why no dial of a punch came through
  *
  * - `timeout`: nothing came through before the service's timeout
  * - `refused`: a NAT, or the host behind it, refused every dial
  * - `denied`: the connection gater denied the peer or its addresses
  * - `upgrade`: a dial came through, and its upgrade failed
  */
-export type AttemptFailure = 'timeout' | 'refused' | 'denied' | 'upgrade'
+export type PunchDialFailure = 'timeout' | 'refused' | 'denied' | 'upgrade'
 
 /** Errors of a dial after which another SYN may still meet the peer's on its way */
 const REFUSALS = ['ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT']
 
-/** Each wait after a refusal is this much longer than the one before: the peer chooses whom we dial, and it may be anybody */
+/** Each wait after a refusal is this many times the one before. The peer chooses the addresses, which may be anybody's: do not flood them */
 const WAIT_GROWTH = 1.5
 
 /**
- * One punch: dials all addresses of the peer, and waits for its dial.
+ * The dials of one punch: to all addresses of the peer at once, and again where they are refused.
+ * Meanwhile the peer's own dial may come through.
  */
-export class PunchAttempt {
+export class PunchDials {
   readonly #components: HolePunchComponents
   readonly #peer: PeerId
   readonly #initiator: boolean
   readonly #timeout: AbortSignal
-  #failure: AttemptFailure = 'timeout'
+  #failure: PunchDialFailure = 'timeout'
 
-  /** Whether a connection came through. Dials that are under way go on where the peer chooses, and no more begin */
+  /** Whether a connection came through. From then on no dial begins; those under way go on where the peer chooses among them */
   #isOpen = false
 
   constructor (components: HolePunchComponents, peer: PeerId, initiator: boolean, timeout: AbortSignal) {
@@ -48,7 +49,7 @@ export class PunchAttempt {
     this.#timeout = timeout
   }
 
-  get failure (): AttemptFailure {
+  get failure (): PunchDialFailure {
     return this.#failure
   }
 
