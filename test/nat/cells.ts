@@ -70,9 +70,9 @@ export const GROUPS: Record<Group, Cell[]> = {
     { ...NOISE, a, b, nats: { a: 'masquerade', b: 'none' } }
   ]),
   hard: [['js', 'js'] as const, ['go', 'go'] as const].flatMap(([a, b]): Cell[] => [
-    { ...NOISE, a, b, nats: { a: 'random', b: 'random' }, runs: 3, expected: 'none' },
-    { ...NOISE, a, b, nats: { a: 'reset', b: 'reset' }, runs: 3, expected: 'any' },
-    { ...NOISE, a, b, nats: { a: 'reset', b: 'reset' }, delay: 40, runs: 3, expected: 'any' }
+    { ...NOISE, a, b, nats: { a: 'random', b: 'random' }, runs: 10, expected: 'none' },
+    { ...NOISE, a, b, nats: { a: 'reset', b: 'reset' }, runs: 10, expected: 'any' },
+    { ...NOISE, a, b, nats: { a: 'reset', b: 'reset' }, delay: 40, runs: 10, expected: 'any' }
   ]),
   control: [
     { ...NOISE, a: 'official', b: 'official', expected: 'none' },
