@@ -111,14 +111,9 @@ func perf(s network.Stream) {
 		return
 	}
 
-	chunk := make([]byte, 64*1024)
-	for download > 0 {
-		length := min(download, uint64(len(chunk)))
-		if _, err := s.Write(chunk[:length]); err != nil {
-			s.Reset()
-			return
-		}
-		download -= length
+	if err := sendBytes(s, download); err != nil {
+		s.Reset()
+		return
 	}
 
 	s.Close()

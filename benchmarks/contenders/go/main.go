@@ -1,5 +1,5 @@
 // Command peer is an ordinary go-libp2p host for the interop matrix and the benchmarks. Its command line and output
-// are those of the Rust peer; ../native/README.md describes both.
+// are those of the Rust peer; ../README.md describes both.
 package main
 
 import (
@@ -23,7 +23,8 @@ const (
 )
 
 const usage = `usage: peer listen [--host 127.0.0.1] [--port 0] [--security noise|tls]
-       peer dial <multiaddr>|- [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]`
+       peer dial <multiaddr>|- [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]
+       peer perf <multiaddr> [--bytes 268435456] [--count 200] [--security noise|tls]`
 
 // errUsage ends the process with 2, so that a caller can tell a wrong command line from a failed dial (1).
 var errUsage = errors.New(usage)
@@ -76,12 +77,25 @@ func run(args []string) error {
 		}
 
 		return dial(args[1], *count, *bytes, *timeoutMs, *security)
+	case "perf":
+		bytes := flags.Uint64("bytes", 256<<20, "")
+		count := flags.Int("count", 200, "")
+
+		if len(args) < 2 {
+			return errUsage
+		}
+
+		if err := flags.Parse(args[2:]); err != nil || flags.NArg() > 0 {
+			return errUsage
+		}
+
+		return measurePerf(args[1], *bytes, *count, *security)
 	default:
 		return errUsage
 	}
 }
 
-// stack is what both commands have in common: TCP alone, and one security protocol alone so that a cell of the matrix
+// stack is what all commands have in common: TCP alone, and one security protocol alone so that a cell of the matrix
 // means what its name says. The muxer is the library's own default, Yamux.
 func stack(security string) (libp2p.Option, error) {
 	transport := libp2p.Transport(tcp.NewTCPTransport)

@@ -4,7 +4,8 @@ use libp2p::Multiaddr;
 
 pub const USAGE: &str = "\
 usage: peer listen [--host 127.0.0.1] [--port 0] [--security noise|tls]
-       peer dial <multiaddr>|- [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]";
+       peer dial <multiaddr>|- [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]
+       peer perf <multiaddr> [--bytes 268435456] [--count 200] [--security noise|tls]";
 
 #[derive(Clone, Copy)]
 pub enum Security {
@@ -15,6 +16,7 @@ pub enum Security {
 pub enum Command {
     Listen(Listen),
     Dial(Dial),
+    Perf(Perf),
 }
 
 pub struct Listen {
@@ -30,6 +32,13 @@ pub struct Dial {
     pub timeout: Duration,
 }
 
+pub struct Perf {
+    pub target: Multiaddr,
+    pub bytes: u64,
+    pub count: usize,
+    pub security: Security,
+}
+
 /// What is dialled, one after the other.
 pub enum Targets {
     /// The same address so many times.
@@ -42,7 +51,7 @@ impl Command {
     pub fn parse(mut args: impl Iterator<Item = String>) -> Result<Self, String> {
         let command = args.next();
         let target = match command.as_deref() {
-            Some("dial") => args.next(),
+            Some("dial" | "perf") => args.next(),
             _ => None,
         };
         let mut flags = Flags::parse(args)?;
@@ -62,6 +71,12 @@ impl Command {
                 bytes: flags.take("bytes", 262_144)?,
                 security,
                 timeout: Duration::from_millis(flags.take("timeout-ms", 60_000)?),
+            }),
+            Some("perf") => Self::Perf(Perf {
+                target: parse("address", &target.ok_or("no address to dial")?)?,
+                bytes: flags.take("bytes", 256 << 20)?,
+                count: flags.take("count", 200)?,
+                security,
             }),
             _ => return Err("no such command".to_owned()),
         };

@@ -24,7 +24,7 @@ struct Marks {
     first_byte: Instant,
 }
 
-type BoxError = Box<dyn Error + Send + Sync>;
+pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// A connection has to be gone before the next run may start, but a remote that never closes must not stop the series.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -151,7 +151,7 @@ async fn dial_once(
 }
 
 /// Polls the swarm, without which no connection moves on, until the work is done.
-async fn drive<T>(swarm: &mut Swarm<Behaviour>, work: impl Future<Output = T>) -> T {
+pub async fn drive<T>(swarm: &mut Swarm<Behaviour>, work: impl Future<Output = T>) -> T {
     tokio::pin!(work);
 
     loop {
@@ -162,7 +162,7 @@ async fn drive<T>(swarm: &mut Swarm<Behaviour>, work: impl Future<Output = T>) -
     }
 }
 
-async fn established(
+pub async fn established(
     swarm: &mut Swarm<Behaviour>,
     connection: ConnectionId,
 ) -> Result<(), BoxError> {
@@ -183,13 +183,13 @@ async fn established(
     }
 }
 
-async fn disconnected(swarm: &mut Swarm<Behaviour>, peer: PeerId) {
+pub async fn disconnected(swarm: &mut Swarm<Behaviour>, peer: PeerId) {
     while swarm.is_connected(&peer) {
         swarm.select_next_some().await;
     }
 }
 
 /// Three decimals: what the timer can tell, in a line that can be read.
-fn milliseconds(duration: Duration) -> f64 {
+pub fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1e6).round() / 1e3
 }

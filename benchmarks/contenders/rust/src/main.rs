@@ -1,10 +1,11 @@
 //! An ordinary rust-libp2p node for the interop matrix and the benchmarks. Its command line and output are those of the Go
-//! peer; ../native/README.md describes both.
+//! peer; ../README.md describes both.
 
 mod arguments;
 mod dial;
 mod listen;
 mod node;
+mod perf;
 mod serve;
 
 use arguments::{Command, USAGE};
@@ -19,6 +20,7 @@ async fn main() {
         }
         Ok(Command::Listen(options)) => listen::listen(options).await,
         Ok(Command::Dial(options)) => dial::dial(options).await,
+        Ok(Command::Perf(options)) => perf::perf(options).await,
     };
 
     if let Err(error) = result {

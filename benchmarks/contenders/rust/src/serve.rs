@@ -66,14 +66,21 @@ async fn perf(mut stream: Stream) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK];
     while stream.read(&mut chunk).await? > 0 {}
 
-    let mut download = u64::from_be_bytes(head);
-    while download > 0 {
-        let length = download.min(CHUNK as u64);
+    send_bytes(&mut stream, u64::from_be_bytes(head)).await?;
+    stream.close().await
+}
+
+/// Zeros, as many as asked for.
+pub async fn send_bytes(stream: &mut Stream, mut count: u64) -> io::Result<()> {
+    let chunk = vec![0; CHUNK];
+
+    while count > 0 {
+        let length = count.min(CHUNK as u64);
         stream.write_all(&chunk[..length as usize]).await?;
-        download -= length;
+        count -= length;
     }
 
-    stream.close().await
+    Ok(())
 }
 
 /// Gives every inbound stream a task of its own.
