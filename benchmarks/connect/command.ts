@@ -6,8 +6,12 @@ import { commandText } from '../command-line/command-text.ts'
 import { outOption, rivalsOption, seedOption } from '../command-line/options.ts'
 import { openPeer, selectContenders } from '../contenders/registry.ts'
 import { LINK_KINDS } from '../link/open-link.ts'
+import { showResults } from '../report/results.ts'
 import { withCleanUp } from '../run/interrupt.ts'
 import { echo } from './first-byte.ts'
+import { connectResults } from './page.ts'
+import { connectOver, connectReport, connectTo } from './run.ts'
+import { failuresOf } from './tables.ts'
 import type { LinkRuns, Skipped } from './report.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { LinkKind } from '../link/link.ts'
@@ -53,13 +57,6 @@ export const connectCommand = new Command('connect')
 async function connect ({ rivals, runs, quick, seed, delay, link, dial, out, json }: ConnectFlags, command: string): Promise<void> {
   const { prepared: contenders, skipped } = await prepare(selectContenders('connect', { rivals: rivals ?? (dial == null ? undefined : REMOTE_RIVALS) }))
   const options = { contenders, runs: runs ?? (quick === true ? QUICK_RUNS : RUNS), warmUps: WARM_UPS, seed }
-  // what draws charts is slow to load
-  const [{ connectOver, connectReport, connectTo }, { connectResults }, { failuresOf }, { showResults }] = await Promise.all([
-    import('./run.ts'),
-    import('./page.ts'),
-    import('./tables.ts'),
-    import('../report/results.ts')
-  ])
   const links: LinkRuns[] = []
 
   if (dial != null) {

@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { renderSvg } from './svg.ts'
 import type { TopLevelSpec } from 'vega-lite'
 
 export interface Results {
@@ -38,6 +37,8 @@ export async function writeResults ({ name, json, page, charts }: Results, direc
     return path.relative(process.cwd(), target)
   }
 
+  // vega is slow to load, and not needed where options are wrong
+  const { renderSvg } = await import('./svg.ts')
   await mkdir(directory, { recursive: true })
 
   return [

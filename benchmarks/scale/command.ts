@@ -3,6 +3,9 @@ import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.
 import { commandText } from '../command-line/command-text.ts'
 import { outOption, rivalsOption, seedOption } from '../command-line/options.ts'
 import { LEVELS, selectContenders } from '../contenders/registry.ts'
+import { showResults } from '../report/results.ts'
+import { scaleResults } from './page.ts'
+import { runScale } from './run.ts'
 import type { Level } from '../contenders/contender.ts'
 
 interface ScaleFlags {
@@ -33,12 +36,6 @@ export const scaleCommand = new Command('scale')
   .addOption(seedOption())
   .addOption(outOption())
   .action(async ({ quick = false, out, ...flags }: ScaleFlags, command: Command) => {
-    // what draws charts is slow to load
-    const [{ runScale }, { scaleResults }, { showResults }] = await Promise.all([
-      import('./run.ts'),
-      import('./page.ts'),
-      import('../report/results.ts')
-    ])
     const { maxStreamLevel, ...defaults } = quick ? QUICK : FULL
     const report = await runScale({
       ...defaults,
