@@ -83,7 +83,7 @@ export function notTheCause (link: NagleLink, cases: NagleCase[]): string[] {
     : []
 }
 
-function findingOf (link: NagleLink, cases: NagleCase[], id: string): CaseFindings {
+export function findingOf (link: NagleLink, cases: NagleCase[], id: string): CaseFindings {
   return findings(link, cases.filter(of => of.id === id))[0]
 }
 
