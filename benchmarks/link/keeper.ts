@@ -1,4 +1,4 @@
-import { serve } from '../run/serve.ts'
+import { keep } from './keep.ts'
 import { endNames, removeNamespace, removeStale } from './namespaces.ts'
 import { startNetem } from './netem.ts'
 import { startRelay } from './relay.ts'
@@ -6,72 +6,31 @@ import type { LinkShape } from './link.ts'
 import type { Relay } from './relay.ts'
 
 /**
- * A process that owns a link made of namespaces. It removes the link when its
- * channel to the process that asked for it closes, in whatever way that process
- * ended, and on a signal.
+ * A process that keeps a link made of namespaces.
  */
-
-export type Made =
-  { status: 'made', namespaces: { listener: string, dialler: string }, listenHost: string } |
-  { status: 'failed', reason: string }
 
 const HOSTS = { listener: '10.203.0.1', dialler: '10.203.0.2' }
 const ADDRESSES = { listener: `${HOSTS.listener}/30`, dialler: `${HOSTS.dialler}/30` }
 
 const names = endNames(process.pid)
-let making: Promise<Made> | undefined
 let relay: Relay | undefined
-let removing: Promise<void> | undefined
 
-const tasks = {
-  async make (kind: 'netem' | 'relay', shape: LinkShape): Promise<Made> {
-    making = make(kind, shape)
+async function make (kind: 'netem' | 'relay', shape: LinkShape): Promise<{ namespaces: typeof names, listenHost: string }> {
+  removeStale()
 
-    return making
+  if (kind === 'netem') {
+    startNetem(names, ADDRESSES, shape)
+  } else {
+    relay = await startRelay(names, ADDRESSES, shape)
   }
+
+  return { namespaces: names, listenHost: HOSTS.listener }
 }
 
-export type KeeperTasks = typeof tasks
-
-async function make (kind: 'netem' | 'relay', shape: LinkShape): Promise<Made> {
-  if (process.getuid?.() !== 0) {
-    return { status: 'failed', reason: 'needs root' }
-  }
-
-  try {
-    removeStale()
-
-    if (kind === 'netem') {
-      startNetem(names, ADDRESSES, shape)
-    } else {
-      relay = await startRelay(names, ADDRESSES, shape)
-    }
-
-    return { status: 'made', namespaces: names, listenHost: HOSTS.listener }
-  } catch (err: any) {
-    return { status: 'failed', reason: err.message }
-  }
-}
-
-async function remove (): Promise<void> {
-  await making
+keep(make, async () => {
   await relay?.close()
+  removeNamespace(names.listener)
+  removeNamespace(names.dialler)
+})
 
-  if (making != null && process.getuid?.() === 0) {
-    removeNamespace(names.listener)
-    removeNamespace(names.dialler)
-  }
-
-  process.exit()
-}
-
-function removeOnce (): void {
-  removing ??= remove()
-}
-
-// more than one of them may come
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  process.on(signal, removeOnce)
-}
-
-serve(tasks, removeOnce)
+export type MakeLink = typeof make

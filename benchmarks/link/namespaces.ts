@@ -59,30 +59,27 @@ export function removeNamespace (name: string): void {
  * they could do it.
  */
 export function removeStale (): void {
-  tryExec('ip', 'netns', 'list')
-    .split('\n')
-    .map(line => line.split(' ')[0])
-    .filter(name => isStale(name))
-    .forEach(name => { removeNamespace(name) })
+  namespaceNames().filter(isStale).forEach(removeNamespace)
 
   // a TUN device goes with the process that holds it open
-  numericDirectories('/proc')
-    .filter(pid => {
-      const command = commandLine(pid)
-      return command.startsWith('socat') && isStale(command)
-    })
-    .forEach(pid => { kill(pid) })
+  readdirSync('/proc').map(Number).filter(Number.isInteger)
+    .filter(pid => commandLine(pid).startsWith('socat') && isStale(commandLine(pid)))
+    .forEach(kill)
+}
+
+export function namespaceNames (): string[] {
+  return tryExec('ip', 'netns', 'list').split('\n').map(line => line.split(' ')[0])
 }
 
 function isStale (name: string): boolean {
   const owner = ownerOf(name)
 
-  // the id may have gone to another program since
-  return owner != null && !commandLine(owner).includes('keeper')
+  return owner != null && !isKeeper(owner)
 }
 
-function numericDirectories (directory: string): number[] {
-  return readdirSync(directory).map(Number).filter(Number.isInteger)
+/** The id of a keeper that has ended may have gone to another program since */
+export function isKeeper (pid: number): boolean {
+  return commandLine(pid).includes('keeper')
 }
 
 function commandLine (pid: number): string {
