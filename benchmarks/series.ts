@@ -1,3 +1,4 @@
+import { median } from './statistics.ts'
 import type { Contender } from './contenders/contender.ts'
 import type { Measurements } from './measure/measurements.ts'
 import type { Environment } from './report/environment.ts'
@@ -66,6 +67,11 @@ export function samplesOf (list: readonly Series[], key: SeriesKey): number[] {
 
 function findSeries (list: readonly Series[], { row, level, rival, metric }: SeriesKey): Series | undefined {
   return list.find(series => series.row === row && series.level === level && series.rival === rival && series.metric === metric)
+}
+
+/** NaN where it was not measured */
+export function medianOf (list: readonly Series[], key: SeriesKey): number {
+  return median(samplesOf(list, key))
 }
 
 export function describeRivals (contenders: Contender[]): SeriesReport['rivals'] {

@@ -4,6 +4,7 @@ import { namesIn } from '../contenders/registry.ts'
 import { RESULTS } from '../script-path.ts'
 import { directory, listOf, oneOf, wholeFrom } from './arguments.ts'
 import type { SuiteName } from '../contenders/contender.ts'
+import type { Command } from 'commander'
 
 /**
  * What git does not keep
@@ -37,4 +38,19 @@ export function rivalsOption (suite: SuiteName, whyNotAll = ''): Option {
 
   return new Option('--rivals <list>', `only these: ${namesIn(suite).join(', ')} (default: all but ${named.join(' and ')}${whyNotAll})`)
     .argParser(listOf(oneOf(namesIn(suite))))
+}
+
+/**
+ * What a reader types to make a result again: the script in package.json and the
+ * flags that it was given.
+ */
+export function commandText (command: Command): string {
+  const name = command.name()
+  const typed = command.parent?.args ?? command.args
+  const flags = typed[0] === name ? typed.slice(1) : typed
+
+  return [
+    name === 'connect' ? 'npm run benchmark' : `npm run benchmark:${name}`,
+    ...(flags.length === 0 ? [] : ['--', ...flags])
+  ].join(' ')
 }

@@ -1,3 +1,4 @@
+import { marked } from '../report/comparison.ts'
 import type { QuotedRatio } from '../readme/quoted.ts'
 import type { Table } from '../report/table.ts'
 
@@ -51,8 +52,8 @@ export function differenceTable (all: Difference[], within: number): Table {
     rows: all.map(difference => [
       difference.suite,
       difference.name,
-      text(difference.before),
-      text(difference.after),
+      marked(difference.before),
+      marked(difference.after),
       Number.isNaN(difference.percent) ? '-' : `${difference.percent < 0 ? '' : '+'}${difference.percent.toFixed(1)} %`,
       verdict(difference, within)
     ])
@@ -65,8 +66,4 @@ function verdict (difference: Difference, within: number): string {
   }
 
   return disagreements([difference], within).length === 0 ? '' : `> ${within} %`
-}
-
-function text (quoted?: QuotedRatio): string {
-  return quoted == null ? '-' : `${quoted.noisy ? '~' : ''}${quoted.ratio.toFixed(2)}`
 }

@@ -13,6 +13,8 @@ import type { Contender, FirstByte } from '../contenders/contender.ts'
 import type { Link, LinkEnd, LinkKind, LinkShape } from '../link/link.ts'
 import type { Worker } from '../run/worker.ts'
 
+const PROBES = 5
+
 export interface ConnectOptions {
   contenders: Contender[]
   runs: number
@@ -57,7 +59,7 @@ export async function connectOver (shape: LinkShape, kind: LinkKind | undefined,
  * Times dials to a peer that listens on this or another machine.
  */
 export async function connectTo (multiaddr: string, options: ConnectOptions): Promise<LinkRuns> {
-  const roundTrip = await roundTripTo(addressOf(multiaddr))
+  const roundTrip = await roundTripTo(addressOf(multiaddr), PROBES)
   const link = await openLink({ delay: 0 })
 
   return withCleanUp(async () => link.close(), async () => {

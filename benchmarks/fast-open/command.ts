@@ -1,8 +1,7 @@
 /* eslint-disable no-console */
 import { Command } from 'commander'
 import { numberFrom } from '../command-line/arguments.ts'
-import { commandText } from '../command-line/command-text.ts'
-import { outOption } from '../command-line/options.ts'
+import { commandText, outOption } from '../command-line/options.ts'
 import { showResults } from '../report/results.ts'
 import { fastOpenResults } from './page.ts'
 import { runFastOpen } from './run.ts'

@@ -1,36 +1,40 @@
 import { keep } from './keep.ts'
-import { endNames, removeNamespace, removeStale } from './namespaces.ts'
-import { startNetem } from './netem.ts'
-import { startRelay } from './relay.ts'
+import { addNamespace, endNames, removeNamespace, removeStale } from './namespaces.ts'
+import { joinByNetem } from './netem.ts'
+import { startCable } from './relay.ts'
 import type { LinkShape } from './link.ts'
-import type { Relay } from './relay.ts'
+import type { CableEnd, Relay } from './relay.ts'
 
 /**
  * A process that keeps a link made of namespaces.
  */
 
-const HOSTS = { listener: '10.203.0.1', dialler: '10.203.0.2' }
-const ADDRESSES = { listener: `${HOSTS.listener}/30`, dialler: `${HOSTS.dialler}/30` }
+const LISTENER = '10.203.0.1'
+const DIALLER = '10.203.0.2'
 
 const names = endNames(process.pid)
+const ends: [CableEnd, CableEnd] = [
+  { namespace: names.listener, device: names.listener, address: `${LISTENER}/30` },
+  { namespace: names.dialler, device: names.dialler, address: `${DIALLER}/30` }
+]
 let relay: Relay | undefined
 
 async function make (kind: 'netem' | 'relay', shape: LinkShape): Promise<{ namespaces: typeof names, listenHost: string }> {
   removeStale()
+  ends.forEach(({ namespace }) => { addNamespace(namespace) })
 
   if (kind === 'netem') {
-    startNetem(names, ADDRESSES, shape)
+    joinByNetem(ends, shape)
   } else {
-    relay = await startRelay(names, ADDRESSES, shape)
+    relay = await startCable(ends, shape)
   }
 
-  return { namespaces: names, listenHost: HOSTS.listener }
+  return { namespaces: names, listenHost: LISTENER }
 }
 
 keep(make, async () => {
   await relay?.close()
-  removeNamespace(names.listener)
-  removeNamespace(names.dialler)
+  ends.forEach(({ namespace }) => { removeNamespace(namespace) })
 })
 
 export type MakeLink = typeof make

@@ -1,8 +1,7 @@
 /* eslint-disable no-console */
 import { Command } from 'commander'
 import { listOf, wholeFrom } from '../command-line/arguments.ts'
-import { commandText } from '../command-line/command-text.ts'
-import { outOption, seedOption } from '../command-line/options.ts'
+import { commandText, outOption, seedOption } from '../command-line/options.ts'
 import { showResults } from '../report/results.ts'
 import { nagleResults } from './page.ts'
 import { runNagle } from './run.ts'

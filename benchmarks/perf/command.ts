@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
-import { commandText } from '../command-line/command-text.ts'
-import { outOption, seedOption } from '../command-line/options.ts'
+import { commandText, outOption, seedOption } from '../command-line/options.ts'
 import { showResults } from '../report/results.ts'
 import { perfResults } from './page.ts'
 import { runPerfSuite } from './run.ts'

@@ -32,3 +32,8 @@ export function compare (samples: number[], others: number[]): Comparison | unde
 
   return { ratio: median(ratios), p10, p90, noisy: p10 <= 1 && p90 >= 1 }
 }
+
+/** Two digits behind the point, `~` before what may be noise, and `-` for nothing */
+export function marked (comparison?: Pick<Comparison, 'ratio' | 'noisy'>): string {
+  return comparison == null ? '-' : `${comparison.noisy ? '~' : ''}${comparison.ratio.toFixed(2)}`
+}

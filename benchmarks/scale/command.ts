@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
-import { commandText } from '../command-line/command-text.ts'
-import { outOption, rivalsOption, seedOption } from '../command-line/options.ts'
+import { commandText, outOption, rivalsOption, seedOption } from '../command-line/options.ts'
 import { LEVELS, selectContenders } from '../contenders/registry.ts'
 import { showResults } from '../report/results.ts'
 import { scaleResults } from './page.ts'

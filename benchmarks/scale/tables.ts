@@ -1,8 +1,7 @@
 import { NAMES } from '../contenders/names.ts'
 import { SOCKET_INACTIVITY_TIMEOUT } from '../contenders/stacks.ts'
 import { short } from '../report/numbers.ts'
-import { rivalsAt, samplesOf } from '../series.ts'
-import { median } from '../statistics.ts'
+import { medianOf, rivalsAt, samplesOf } from '../series.ts'
 import { QUANTITIES, countsAt, summaryOf } from './quantities.ts'
 import type { ScaleReport } from './report.ts'
 import type { Table } from '../report/table.ts'
@@ -62,7 +61,7 @@ export function costTable (report: ScaleReport, level: string): Table {
     rows: lines(report, level).map(({ count, rival }) => [
       count.toLocaleString('en'),
       NAMES[rival],
-      ...COLUMNS.map(({ metrics, divisor = 1 }) => metrics.map(metric => short(middle(report, level, count, rival, metric) / divisor)).join(' / '))
+      ...COLUMNS.map(({ metrics, divisor = 1 }) => metrics.map(metric => short(medianOf(report.samples, { row: `${count}`, level, rival, metric }) / divisor)).join(' / '))
     ])
   }
 }
@@ -92,7 +91,7 @@ export function growthTable (report: ScaleReport, level: string): Table {
     rows: rivalsAt(report, level).map(rival => [
       NAMES[rival],
       ...GROWING.map(metric => {
-        const values = counts.map(count => middle(report, level, count, rival, metric))
+        const values = counts.map(count => medianOf(report.samples, { row: `${count}`, level, rival, metric }))
 
         return values.map(value => short(value / values[0])).join(' : ')
       })
@@ -102,8 +101,4 @@ export function growthTable (report: ScaleReport, level: string): Table {
 
 function lines (report: ScaleReport, level: string): Array<{ count: number, rival: string }> {
   return countsAt(report, level).flatMap(count => rivalsAt(report, level).map(rival => ({ count, rival })))
-}
-
-function middle (report: ScaleReport, level: string, count: number, rival: string, metric: string): number {
-  return median(samplesOf(report.samples, { row: `${count}`, level, rival, metric }))
 }

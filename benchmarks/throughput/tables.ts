@@ -1,7 +1,8 @@
 import { NAMES } from '../contenders/names.ts'
+import { marked } from '../report/comparison.ts'
 import { short } from '../report/numbers.ts'
-import { rivalsAt, samplesOf } from '../series.ts'
-import { median, summarise } from '../statistics.ts'
+import { medianOf, rivalsAt, samplesOf } from '../series.ts'
+import { summarise } from '../statistics.ts'
 import { NET, comparedAt, timeRatio } from './comparisons.ts'
 import type { Of } from './comparisons.ts'
 import type { ReportedRow, ThroughputReport } from './report.ts'
@@ -26,7 +27,7 @@ export function ratioTable (report: ThroughputReport, level: string): Table {
     ],
     rows: report.rows.map(row => [
       row.title,
-      short(median(samplesOf(report.samples, { row: row.name, ...base, metric: 'time' }))),
+      short(medianOf(report.samples, { row: row.name, ...base, metric: 'time' })),
       ...compared.map(({ of, to }) => withSpread(timeRatio(report, row.name, of, to))),
       ...(published ? [row.published.overhead?.toFixed(2) ?? '-'] : [])
     ])
@@ -64,8 +65,8 @@ export function detailTable (report: ThroughputReport, row: ReportedRow, level: 
       { title: 'x official' }
     ],
     rows: rivalsAt(report, level).map(rival => {
-      const samples = (metric: string): number[] => samplesOf(report.samples, { row: row.name, level, rival, metric })
-      const time = summarise(samples('time'))
+      const of = { row: row.name, level, rival }
+      const time = summarise(samplesOf(report.samples, { ...of, metric: 'time' }))
       const ratio = (to: Of): string => to.level === level && to.rival === rival ? '-' : marked(timeRatio(report, row.name, { level, rival }, to))
 
       return [
@@ -74,7 +75,7 @@ export function detailTable (report: ThroughputReport, row: ReportedRow, level: 
         short(time.median),
         `${short(time.p10)}-${short(time.p90)}`,
         short(row.bytes / time.median),
-        ...COLUMNS.map(({ metric }) => short(median(samples(metric)))),
+        ...COLUMNS.map(({ metric }) => short(medianOf(report.samples, { ...of, metric }))),
         ratio(NET),
         ratio({ level, rival: 'official' })
       ]
@@ -99,10 +100,6 @@ export const LEGEND = [
   'p50, p99 and "loop p99" are those of a whole round, and then the median of the rounds.',
   'CPU and memory are of both ends together; MB/s counts one direction. Every process holds the code of a whole node, raw net\'s too: what is collected as garbage takes the longer the more there is.'
 ]
-
-function marked (comparison: Comparison | undefined): string {
-  return comparison == null ? '-' : `${comparison.noisy ? '~' : ''}${comparison.ratio.toFixed(2)}`
-}
 
 function withSpread (comparison: Comparison | undefined): string {
   return comparison == null ? '-' : `${marked(comparison)} (${comparison.p10.toFixed(2)}-${comparison.p90.toFixed(2)})`
