@@ -46,6 +46,24 @@ const PROTOCOL = '/fast-tcp/benchmark/1.0.0'
  */
 const PLENTY = 1_000_000
 
+/** A node whose limits are out of reach, and which does nothing by itself */
+export async function startNode ({ createLibp2p, options }: Stack, more: object): Promise<any> {
+  return createLibp2p({
+    ...options,
+    ...more,
+    // it would ping every connection every ten seconds
+    connectionMonitor: { enabled: false },
+    connectionManager: {
+      maxConnections: PLENTY,
+      inboundConnectionThreshold: PLENTY,
+      maxIncomingPendingConnections: PLENTY,
+      maxDialQueueLength: PLENTY,
+      // libp2p 1 would dial known peers by itself
+      minConnections: 0
+    }
+  })
+}
+
 /**
  * Streams of a whole libp2p node.
  */
@@ -55,19 +73,8 @@ export function nodePeer (stack: Stack, { steps = false }: OpenOptions = {}): Pe
   let dialler: Promise<Node> | undefined
 
   async function start (listen: string[]): Promise<Node> {
-    const node = await stack.createLibp2p({
-      ...stack.options,
+    const node = await startNode(stack, {
       addresses: { listen },
-      // it would ping every connection every ten seconds
-      connectionMonitor: { enabled: false },
-      connectionManager: {
-        maxConnections: PLENTY,
-        inboundConnectionThreshold: PLENTY,
-        maxIncomingPendingConnections: PLENTY,
-        maxDialQueueLength: PLENTY,
-        // libp2p 1 would dial known peers by itself
-        minConnections: 0
-      },
       // every stack asks it between the steps of a dial
       connectionGater: !steps
         ? {}

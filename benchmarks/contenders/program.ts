@@ -83,7 +83,7 @@ function toFirstByte ({ ok, error, connectedMs, openedMs, firstByteMs, closeMs }
   }
 }
 
-export interface RunningProgram {
+interface RunningProgram {
   /**
    * Sends it a line.
    */
@@ -101,8 +101,8 @@ export interface RunningProgram {
 /**
  * Runs a peer that ends when its stdin does, and so never outlives this process.
  */
-export function runProgram ([file, ...args]: string[], cancelSignal?: AbortSignal): RunningProgram {
-  const program = execa(file, args, { reject: false, cancelSignal })
+function runProgram ([file, ...args]: string[]): RunningProgram {
+  const program = execa(file, args, { reject: false })
   const lines = program.iterable()
 
   // it may end while we write; then it has no next line
