@@ -46,7 +46,7 @@ export async function startCapture (link: Link, end: LinkEnd): Promise<Capture> 
 
         if (packet != null) {
           packets.push(packet)
-          events.emit('packet')
+          events.emit('more')
         }
       }
     })
@@ -55,21 +55,7 @@ export async function startCapture (link: Link, end: LinkEnd): Promise<Capture> 
   return {
     packets,
 
-    async sees (test, timeout) {
-      const signal = AbortSignal.timeout(timeout)
-
-      while (true) {
-        const packet = packets.find(test)
-
-        if (packet != null) {
-          return packet
-        }
-
-        await once(events, 'packet', { signal }).catch(err => {
-          throw new Error(`tcpdump at the ${end} did not see within ${timeout} ms what it was to see`, { cause: err })
-        })
-      }
-    },
+    sees: async (test, timeout) => resultOf(() => packets.find(test), events, timeout, `tcpdump at the ${end} did not see what it was to see`),
 
     clear () {
       packets.length = 0
@@ -80,6 +66,26 @@ export async function startCapture (link: Link, end: LinkEnd): Promise<Capture> 
       await ended
     }
   }
+}
+
+/**
+ * What a function returns as soon as that is something. It is called again at each
+ * event `more`.
+ *
+ * @throws {Error} after a timeout in ms
+ */
+export async function resultOf<T> (look: () => T | undefined, events: EventEmitter, timeout: number, complaint: string): Promise<T> {
+  const signal = AbortSignal.timeout(timeout)
+  let result = look()
+
+  while (result == null) {
+    await once(events, 'more', { signal }).catch(err => {
+      throw new Error(`${complaint} within ${timeout} ms`, { cause: err })
+    })
+    result = look()
+  }
+
+  return result
 }
 
 /**

@@ -1,8 +1,8 @@
-import { EventEmitter, once } from 'node:events'
+import { EventEmitter } from 'node:events'
 import { addressOf } from '../contenders/address.ts'
 import { shuffled } from '../run/random.ts'
 import { scriptPath } from '../script-path.ts'
-import { startCapture } from './capture.ts'
+import { resultOf, startCapture } from './capture.ts'
 import { STACKS } from './cases.ts'
 import { microseconds, toSegments } from './segments.ts'
 import type { Capture } from './capture.ts'
@@ -101,21 +101,13 @@ async function startStack (link: Link, stack: StackName, { messages }: MeasureOp
     name: `${stack} ${end}`,
     onTold (arrival) {
       arrivals.push(arrival)
-      events.emit('arrived')
+      events.emit('more')
     }
   })
 
-  async function arrived (bytes: number, timeout: number): Promise<Arrival[]> {
-    const signal = AbortSignal.timeout(timeout)
-
-    while (arrivals.reduce((sum, arrival) => sum + arrival.bytes, 0) < bytes) {
-      await once(events, 'arrived', { signal }).catch(err => {
-        throw new Error(`${stack}: ${bytes} bytes did not arrive within ${timeout} ms`, { cause: err })
-      })
-    }
-
-    return arrivals.splice(0)
-  }
+  const arrived: StackEnds['arrived'] = async (bytes, timeout) => resultOf(() => (
+    arrivals.reduce((sum, arrival) => sum + arrival.bytes, 0) < bytes ? undefined : arrivals.splice(0)
+  ), events, timeout, `${stack}: ${bytes} bytes did not arrive`)
 
   const [listener, dialler] = await Promise.all([start('listener'), start('dialler')])
   const address = await listener.ask('listen', link.listenHost)
