@@ -1,4 +1,5 @@
 import { marked } from '../report/comparison.ts'
+import { tableOf } from '../report/table.ts'
 import type { QuotedRatio } from '../readme/quoted.ts'
 import type { Table } from '../report/table.ts'
 
@@ -40,24 +41,14 @@ export function disagreements (all: Difference[], within: number): Difference[] 
 }
 
 export function differenceTable (all: Difference[], within: number): Table {
-  return {
-    columns: [
-      { title: 'suite', align: 'left' },
-      { title: 'ratio', align: 'left' },
-      { title: 'first' },
-      { title: 'second' },
-      { title: 'difference' },
-      { title: '', align: 'left' }
-    ],
-    rows: all.map(difference => [
-      difference.suite,
-      difference.name,
-      marked(difference.before),
-      marked(difference.after),
-      Number.isNaN(difference.percent) ? '-' : `${difference.percent < 0 ? '' : '+'}${difference.percent.toFixed(1)} %`,
-      verdict(difference, within)
-    ])
-  }
+  return tableOf(all, [
+    ['suite', ({ suite }) => suite, 'left'],
+    ['ratio', ({ name }) => name, 'left'],
+    ['first', ({ before }) => marked(before)],
+    ['second', ({ after }) => marked(after)],
+    ['difference', ({ percent }) => Number.isNaN(percent) ? '-' : `${percent < 0 ? '' : '+'}${percent.toFixed(1)} %`],
+    ['', difference => verdict(difference, within), 'left']
+  ])
 }
 
 function verdict (difference: Difference, within: number): string {

@@ -12,6 +12,17 @@ export interface Table {
   rows: string[][]
 }
 
+/** How a column is headed, what it says of an item, and whether that is text */
+export type ColumnOf<T> = [title: string, cell: (item: T) => string, align?: 'left']
+
+/** A line per item */
+export function tableOf<T> (items: T[], columns: Array<ColumnOf<T>>): Table {
+  return {
+    columns: columns.map(([title,, align]) => ({ title, align })),
+    rows: items.map(item => columns.map(([, cell]) => cell(item)))
+  }
+}
+
 /**
  * A table in Markdown, padded so that a terminal shows it well.
  */
