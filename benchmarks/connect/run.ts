@@ -43,9 +43,7 @@ export async function connectOver (shape: LinkShape, kind: LinkKind | undefined,
 
   return withCleanUp(async () => link.close(), async () => {
     const runs = await timed(options, link.kind, async contender => {
-      const [listener, dialler] = await Promise.all([startPeer(link, 'listener', contender), startPeer(link, 'dialler', contender)])
-      const [listening] = await listener.ask('listen', link.listenHost)
-      const multiaddr = atAddress(listening, await link.dialAddress(addressOf(listening).port))
+      const { dialler, multiaddr } = await startPeers(link, contender)
 
       return { name: contender.name, dial: async () => dialler.ask('dial', multiaddr) }
     })
@@ -73,9 +71,15 @@ export async function connectTo (multiaddr: string, options: ConnectOptions): Pr
   })
 }
 
-/**
- * A process that ends with the link.
- */
+/** Both ends of a link, and what the dialler dials */
+export async function startPeers (link: Link, contender: Contender): Promise<Record<LinkEnd, Worker<ConnectTasks>> & { multiaddr: string }> {
+  const [listener, dialler] = await Promise.all([startPeer(link, 'listener', contender), startPeer(link, 'dialler', contender)])
+  const [listening] = await listener.ask('listen', link.listenHost)
+
+  return { listener, dialler, multiaddr: atAddress(listening, await link.dialAddress(addressOf(listening).port)) }
+}
+
+/** A process that ends with the link */
 async function startPeer (link: Link, end: LinkEnd, { level, name }: Contender): Promise<Worker<ConnectTasks>> {
   return link.start<ConnectTasks>(end, { script: scriptPath(import.meta.url, 'worker'), args: [level, name], name: `${name} ${end}` })
 }

@@ -5,8 +5,8 @@ import { costTasks } from '../measure/cost.ts'
 import { memoryTasks } from '../measure/memory.ts'
 import { serve } from '../run/serve.ts'
 import { Dialling } from './dialling.ts'
-import type { DialTimes } from './dialling.ts'
 import type { Dialled } from '../contenders/contender.ts'
+import type { P50AndP99 } from '../measure/percentiles.ts'
 
 /**
  * One end of many connections of one contender: `worker <level> <contender>`.
@@ -30,7 +30,7 @@ const tasks = {
 
   dial: async (addresses: string[], count: number): Promise<number> => dialling.dial(addresses, count, connections),
 
-  dialTimes: (): DialTimes => dialling.take(),
+  dialTimes: (): P50AndP99 => dialling.take(),
 
   connections: (): number => peer.connections(),
 
