@@ -75,10 +75,7 @@ export function currentNode (name: keyof typeof STACKS): Composed {
   }
 }
 
-/**
- * @param isDecorated - whether the muxer and streams, and the encrypter, negotiate
- * optimistically too
- */
+/** Where it is decorated, encrypter, muxer and streams negotiate optimistically too */
 async function currentStack (transport: TransportFactory, isDecorated = false): Promise<Stack> {
   const [{ createLibp2p }, { optimistic }, { noise }, { yamux }, { multiaddr }] = await Promise.all([
     import('libp2p'),

@@ -5,9 +5,8 @@ import { median } from '../statistics.ts'
 import type { Address } from './link.ts'
 
 /**
- * The median round trip to what listens at an address, in ms.
- *
- * @param by - what takes a round trip: an open connection, or one that is used
+ * The median round trip to what listens at an address, in ms: the time that it takes to
+ * connect, or to have a byte echoed.
  */
 export async function roundTripTo (address: Address, runs: number, by: 'connect' | 'echo' = 'connect'): Promise<number> {
   const samples: number[] = []

@@ -111,7 +111,7 @@ export function xOf<Side extends string> ({ sides, gap, margin }: Frame<Side>, s
   return side === sides[0] ? margin : margin + gap
 }
 
-/** @param labelAt - the part of the way at which its label stands */
+/** Its label stands at `labelAt` of its way, 0 to 1 */
 export function arrowIn<Side extends string> (frame: Frame<Side>, { from, sent, received }: { from: Side, sent: number, received: number }, colour: string, labelAt: number): Arrow {
   const [left, other] = frame.sides
   const x = xOf(frame, from)

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { Percentiles } from '../measure/percentiles.ts'
-import type { P50AndP99 } from '../measure/percentiles.ts'
 import type { Dialled, Peer } from '../contenders/contender.ts'
+import type { P50AndP99 } from '../measure/percentiles.ts'
 
 /** Dials, and knows how long each took */
 export class Dialling {
