@@ -6,14 +6,9 @@ import { directory, listOf, oneOf, wholeFrom } from './arguments.ts'
 import type { SuiteName } from '../contenders/contender.ts'
 import type { Command } from 'commander'
 
-/**
- * What git does not keep
- */
+/** What git does not keep */
 const LOCAL = path.join(RESULTS, 'local')
 
-/**
- * `out`: the directory for the results.
- */
 export function outOption (): Option {
   return new Option('--out [directory]', 'where JSON, Markdown and charts go; without a directory those in benchmarks/results are replaced')
     .argParser(directory)
@@ -21,18 +16,12 @@ export function outOption (): Option {
     .default(LOCAL, 'benchmarks/results/local')
 }
 
-/**
- * `seed`, a number.
- */
 export function seedOption (): Option {
   return new Option('--seed <n>', 'for the order of the runs')
     .argParser(wholeFrom(0))
     .default(Math.floor(Math.random() * 1e6), 'a new one each time')
 }
 
-/**
- * `rivals`: names of the contenders of a suite.
- */
 export function rivalsOption (suite: SuiteName, whyNotAll = ''): Option {
   const named = namesIn(suite, ({ onlyIfNamed }) => onlyIfNamed === true)
 

@@ -3,25 +3,16 @@ import { tableOf } from '../report/table.ts'
 import type { QuotedRatio } from '../readme/quoted.ts'
 import type { Table } from '../report/table.ts'
 
-/**
- * One ratio in two runs
- */
 export interface Difference extends Pick<QuotedRatio, 'suite' | 'name'> {
-  /**
-   * Undefined where the run did not measure it.
-   */
+  /** Undefined where the run did not measure it. */
   before?: QuotedRatio
   after?: QuotedRatio
 
-  /**
-   * In %, against the first. NaN where one run did not measure it.
-   */
+  /** In %, against the first. NaN where one run did not measure it. */
   percent: number
 }
 
-/**
- * Every ratio of either run, in the order of the first.
- */
+/** Every ratio of either run, in the order of the first. */
 export function differences (before: QuotedRatio[], after: QuotedRatio[]): Difference[] {
   const keyOf = ({ suite, name }: QuotedRatio): string => `${suite} ${name}`
   const all = new Map([...before, ...after].map(ratio => [keyOf(ratio), ratio]))
@@ -33,9 +24,7 @@ export function differences (before: QuotedRatio[], after: QuotedRatio[]): Diffe
   })
 }
 
-/**
- * Those that differ by more than so many %. What only one run measured differs.
- */
+/** Those that differ by more than so many %. What only one run measured differs. */
 export function disagreements (all: Difference[], within: number): Difference[] {
   return all.filter(({ percent }) => !(Math.abs(percent) <= within))
 }

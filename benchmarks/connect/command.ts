@@ -32,9 +32,7 @@ const RUNS = 10
 const QUICK_RUNS = 5
 const WARM_UPS = 2
 
-/**
- * A listener of ours on another machine answers nobody else
- */
+/** A listener of ours on another machine answers nobody else */
 const REMOTE_RIVALS = ['official', 'recipe', 'transport', 'ours']
 
 export const connectCommand = new Command('connect')
@@ -80,9 +78,7 @@ async function connect ({ rivals, runs, quick, seed, delay, link, dial, out, jso
   }
 }
 
-/**
- * Installs what is not there yet. A contender for which that fails is left out.
- */
+/** Installs what is not there yet. A contender for which that fails is left out. */
 async function prepare (contenders: Contender[]): Promise<{ prepared: Contender[], skipped: Skipped[] }> {
   const prepared: Contender[] = []
   const skipped: Skipped[] = []

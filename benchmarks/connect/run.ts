@@ -27,17 +27,12 @@ export interface ConnectOptions {
   seed: number
 }
 
-/**
- * A contender whose processes run
- */
 export interface Started {
   name: string
   dial(): Promise<FirstByte>
 }
 
-/**
- * Times the first byte of a new connection of each contender over one link.
- */
+/** Times the first byte of a new connection of each contender over one link. */
 export async function connectOver (shape: LinkShape, kind: LinkKind | undefined, options: ConnectOptions): Promise<LinkRuns> {
   const link = await openLink(shape, kind)
 
@@ -53,9 +48,7 @@ export async function connectOver (shape: LinkShape, kind: LinkKind | undefined,
   })
 }
 
-/**
- * Times dials to a peer that listens on this or another machine.
- */
+/** Times dials to a peer that listens on this or another machine. */
 export async function connectTo (multiaddr: string, options: ConnectOptions): Promise<LinkRuns> {
   const roundTrip = await roundTripTo(addressOf(multiaddr), PROBES)
   const link = await openLink({ delay: 0 })

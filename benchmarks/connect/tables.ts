@@ -5,9 +5,7 @@ import type { LinkRuns, RivalSummary } from './report.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { ColumnOf, Table } from '../report/table.ts'
 
-/**
- * What the runs come to, in milliseconds, a line per stack.
- */
+/** What the runs come to, in milliseconds, a line per stack. */
 export function summaryTable (summaries: RivalSummary[]): Table {
   return tableOf(summaries, [
     ['stack', ({ rival }) => rival, 'left'],
@@ -26,9 +24,6 @@ export function summaryTable (summaries: RivalSummary[]): Table {
   ])
 }
 
-/**
- * What to know of the figures of a table.
- */
 export function footnotes (summaries: RivalSummary[]): string[] {
   const untold = summaries.filter(({ total, connect }) => total.count > 0 && connect.count === 0).map(({ rival }) => rival)
 
@@ -38,18 +33,13 @@ export function footnotes (summaries: RivalSummary[]): string[] {
   ]
 }
 
-/**
- * The dials that failed, which no figure has.
- */
 export function failuresOf ({ runs }: LinkRuns): string[] {
   return runs
     .filter(({ failure }) => failure != null)
     .map(({ rival, run, failure }) => `${rival} failed in ${run > 0 ? `run ${run}` : 'a warm-up'}: ${failure}`)
 }
 
-/**
- * The columns that answer how long until the first byte.
- */
+/** The columns that answer how long until the first byte. */
 export function firstByteTable (summaries: RivalSummary[]): Table {
   return tableOf(summaries, [
     ['stack', ({ title }) => title, 'left'],
@@ -60,9 +50,7 @@ export function firstByteTable (summaries: RivalSummary[]): Table {
   ])
 }
 
-/**
- * Every run in the order of their numbers, a column per stack.
- */
+/** Every run in the order of their numbers, a column per stack. */
 export function runTable (link: LinkRuns, rivals: Array<Pick<Contender, 'name'>>): Table {
   const numbers = [...new Set(link.runs.map(({ run }) => run))].filter(run => run > 0)
 

@@ -2,9 +2,7 @@ import { addressOf, multiaddrOf } from './address.ts'
 import { allCalledBack } from './open-connections.ts'
 import type { Channel, OpenOptions, Peer } from './contender.ts'
 
-/**
- * What a libp2p of any major version does for us
- */
+/** What a libp2p of any major version does for us */
 interface Node {
   peerId: { toString(): string }
   getMultiaddrs(): Array<{ toString(): string }>
@@ -20,30 +18,20 @@ interface Connection {
   addEventListener(type: 'close', listener: () => void, options: object): void
 }
 
-/**
- * The modules and options of a libp2p stack
- */
 export interface Stack {
   createLibp2p(options: any): Promise<any>
   multiaddr(address: string): any
 
-  /**
-   * Its transport, encrypter and muxer, as its `createLibp2p` takes them.
-   */
+  /** Its transport, encrypter and muxer, as its `createLibp2p` takes them. */
   options: object
   toChannel(stream: any): Channel
 
-  /**
-   * Options for `newStream`.
-   */
   streamOptions?: object
 }
 
 const PROTOCOL = '/fast-tcp/benchmark/1.0.0'
 
-/**
- * Limits would show instead of costs.
- */
+/** Limits would show instead of costs. */
 const PLENTY = 1_000_000
 
 /** A node whose limits are out of reach, and which does nothing by itself */
@@ -64,9 +52,6 @@ export async function startNode ({ createLibp2p, options }: Stack, more: object)
   })
 }
 
-/**
- * Streams of a whole libp2p node.
- */
 export function nodePeer (stack: Stack, { steps = false }: OpenOptions = {}): Peer {
   const nodes: Node[] = []
   const marks = { connected: NaN, secured: NaN }

@@ -27,9 +27,7 @@ export function programOf (name: PeerName): Pick<Contender, 'versions' | 'prepar
   }
 }
 
-/**
- * A line of a dialler's output, as README.md describes it
- */
+/** A line of a dialler's output, as README.md describes it */
 interface Outcome {
   ok: boolean
   connectedMs: number
@@ -84,9 +82,6 @@ function toFirstByte ({ ok, error, connectedMs, openedMs, firstByteMs, closeMs }
 }
 
 interface RunningProgram {
-  /**
-   * Sends it a line.
-   */
   write(line: string): void
 
   /**
@@ -98,9 +93,7 @@ interface RunningProgram {
   end(): Promise<void>
 }
 
-/**
- * Runs a peer that ends when its stdin does, and so never outlives this process.
- */
+/** Runs a peer that ends when its stdin does, and so never outlives this process. */
 function runProgram ([file, ...args]: string[]): RunningProgram {
   const program = execa(file, args, { reject: false })
   const lines = program.iterable()

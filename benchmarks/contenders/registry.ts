@@ -11,9 +11,7 @@ const plainSockets = {
   open: async (options?: OpenOptions) => rawNet(options)
 }
 
-/**
- * Every contender, in the order in which tables list them
- */
+/** Every contender, in the order in which tables list them */
 export const contenders: Contender[] = [
   // what TCP itself costs: no stack that connects before it sends can be faster
   { ...plainSockets, name: 'floor', title: 'plain net.connect and 1 byte', suites: ['connect'] },
@@ -51,9 +49,6 @@ export const contenders: Contender[] = [
   { ...programOf('rust'), name: 'rust', level: 'stream', title: 'rust-libp2p 0.57 to itself', suites: ['connect'] }
 ]
 
-/**
- * For options and their help.
- */
 export function namesIn (suite: SuiteName, isWanted: (contender: Contender) => boolean = () => true): string[] {
   return [...new Set(contenders.filter(contender => contender.suites.includes(suite) && isWanted(contender)).map(({ name }) => name))]
 }
@@ -86,9 +81,7 @@ export function contenderNamed (level: string, name: string): Contender {
   return contender
 }
 
-/**
- * @throws {Error} if its dials cannot be told what to do
- */
+/** @throws {Error} if its dials cannot be told what to do */
 export async function openPeer (level: string, name: string, options?: OpenOptions): Promise<Peer> {
   const peer = await contenderNamed(level, name).open(options)
 

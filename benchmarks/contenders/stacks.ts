@@ -12,9 +12,7 @@ import type { TransportFactory } from './transport.ts'
 import type { TCPOptions } from '../../src/index.ts'
 import type { Stream } from '@libp2p/interface'
 
-/**
- * The connections of 5 minutes of idleness must not be cut after 2, in ms
- */
+/** The connections of 5 minutes of idleness must not be cut after 2, in ms */
 export const SOCKET_INACTIVITY_TIMEOUT = 3_600_000
 
 const TCP_OPTIONS = {
@@ -143,9 +141,7 @@ export function olderNode (name: string, encryptersOption: string): Composed & P
   }
 }
 
-/**
- * npm writes a lock file of its own when it has finished
- */
+/** npm writes a lock file of its own when it has finished */
 function isInstalled (directory: string): boolean {
   const installed = path.join(directory, 'node_modules', '.package-lock.json')
 

@@ -5,9 +5,7 @@ import { startCable } from './relay.ts'
 import type { LinkShape } from './link.ts'
 import type { CableEnd, Relay } from './relay.ts'
 
-/**
- * A process that keeps a link made of namespaces.
- */
+/** A process that keeps a link made of namespaces. */
 
 const LISTENER = '10.203.0.1'
 const DIALLER = '10.203.0.2'

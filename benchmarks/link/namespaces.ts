@@ -16,9 +16,7 @@ export function endNames (pid: number): { listener: string, dialler: string } {
   }
 }
 
-/**
- * The id of the process that owns what has this name (or command line).
- */
+/** The id of the process that owns what has this name (or command line). */
 export function ownerOf (name: string): number | undefined {
   const match = OWNED_NAME.exec(name)
 
@@ -32,9 +30,7 @@ export function addNamespace (name: string): void {
   exec('ip', 'netns', 'exec', name, 'sysctl', '-qw', 'net.ipv4.tcp_fastopen=3')
 }
 
-/**
- * Puts a device into a namespace and gives it its address.
- */
+/** Puts a device into a namespace and gives it its address. */
 export function addDevice (namespace: string, device: string, address: string): void {
   exec('ip', 'link', 'set', device, 'netns', namespace)
   exec('ip', '-n', namespace, 'addr', 'add', address, 'dev', device)

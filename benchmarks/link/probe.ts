@@ -3,14 +3,10 @@ import net from 'node:net'
 import { serve } from '../run/serve.ts'
 import { roundTripTo } from './round-trip.ts'
 
-/**
- * A process at one end of a link that measures it by plain sockets.
- */
+/** A process at one end of a link that measures it by plain sockets. */
 
 const tasks = {
-  /**
-   * @returns the port
-   */
+  /** @returns the port */
   async listen (host: string): Promise<number> {
     const server = net.createServer({ noDelay: true }, socket => {
       socket.on('error', () => {})

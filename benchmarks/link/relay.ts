@@ -121,9 +121,7 @@ async function isReady ({ port }: RelayEnd): Promise<void> {
   }
 }
 
-/**
- * socat has to be told its own port: packets may be for it before one is from it
- */
+/** socat has to be told its own port: packets may be for it before one is from it */
 async function freePort (): Promise<number> {
   const socket = dgram.createSocket('udp4')
   socket.bind(0, '127.0.0.1')

@@ -5,9 +5,7 @@ import { parsePacket } from './packet.ts'
 import type { Packet } from './packet.ts'
 import type { Link, LinkEnd } from '../link/link.ts'
 
-/**
- * All TCP segments that one end of a link sends or receives
- */
+/** All TCP segments that one end of a link sends or receives */
 export interface Capture {
   packets: Packet[]
 
@@ -17,9 +15,6 @@ export interface Capture {
    */
   sees(test: (packet: Packet) => boolean, timeout: number): Promise<Packet>
 
-  /**
-   * Forgets the packets so far.
-   */
   clear(): void
   stop(): Promise<void>
 }
@@ -27,9 +22,7 @@ export interface Capture {
 // numbers for times, addresses and sequence numbers, at once and line by line
 const TCPDUMP = ['tcpdump', '-tt', '-n', '-S', '-l', '--immediate-mode', '-s', '128', '-i', 'any', 'tcp']
 
-/**
- * Runs tcpdump at one end of a link until it is stopped or the link is closed.
- */
+/** Runs tcpdump at one end of a link until it is stopped or the link is closed. */
 export async function startCapture (link: Link, end: LinkEnd): Promise<Capture> {
   const [file, ...args] = link.commandAt(end, TCPDUMP)
   const tcpdump = execa(file, args, { stdin: 'ignore', buffer: false, reject: false })

@@ -16,38 +16,24 @@ export interface MeasureOptions {
   cases: NagleCase[]
   runs: number
 
-  /**
-   * One-byte writes in each run.
-   */
   messages: number
 
-  /**
-   * Milliseconds between writes that are not in one tick.
-   */
+  /** Milliseconds between writes that are not in one tick. */
   spacing: number
   random(): number
 
-  /**
-   * Is told what begins.
-   */
   onStep?(message: string): void
 }
 
-/**
- * One connection. Times are in milliseconds since its first write.
- */
+/** One connection. Times are in milliseconds since its first write. */
 export interface NagleRun {
   case: string
 
-  /**
-   * Counted from 1.
-   */
+  /** Counted from 1. */
   run: number
   writes: number[]
 
-  /**
-   * When the receiver's program was given each message.
-   */
+  /** When the receiver's program was given each message. */
   arrivals: number[]
   segments: Segment[]
 }
@@ -89,9 +75,7 @@ export async function measure (link: Link, options: MeasureOptions): Promise<Nag
   return measured
 }
 
-/**
- * The first connection of a process compiles what it runs: it counts for nothing.
- */
+/** The first connection of a process compiles what it runs: it counts for nothing. */
 async function startStack (link: Link, stack: StackName, { messages }: MeasureOptions): Promise<StackEnds> {
   const arrivals: Arrival[] = []
   const events = new EventEmitter()
@@ -157,9 +141,7 @@ async function measureOne (link: Link, ends: StackEnds, of: NagleCase, run: numb
   }
 }
 
-/**
- * Enough for a segment that is sent three times
- */
+/** Enough for a segment that is sent three times */
 function timeoutOver (link: Link): number {
   return Math.ceil(5_000 + 10 * link.roundTrip)
 }

@@ -5,9 +5,7 @@ import { findings, sizesText } from './findings.ts'
 import type { NagleLink, NagleReport } from './report.ts'
 import type { ColumnOf, Table } from '../report/table.ts'
 
-/**
- * What each case put on the wire and when it arrived, a row per case.
- */
+/** What each case put on the wire and when it arrived, a row per case. */
 export function summaryTable (link: NagleLink, { cases, spacing }: Pick<NagleReport, 'cases' | 'spacing'>): Table {
   return tableOf(findings(link, cases), [
     ['stack', ({ case: { stack } }) => NAMES[stack], 'left'],
@@ -25,9 +23,7 @@ export function summaryTable (link: NagleLink, { cases, spacing }: Pick<NagleRep
   ])
 }
 
-/**
- * When each message arrived, a row per message, a column per case.
- */
+/** When each message arrived, a row per message, a column per case. */
 export function arrivalTable (link: NagleLink, { cases }: Pick<NagleReport, 'cases'>): Table {
   const all = findings(link, cases)
 

@@ -8,9 +8,7 @@ import type { Channel, Dialled } from '../contenders/contender.ts'
  * notes when it wrote or read, by the clock of the captures.
  */
 
-/**
- * Told unasked whenever bytes have arrived.
- */
+/** Told unasked whenever bytes have arrived. */
 export interface Arrival {
   type: 'arrived'
   bytes: number
@@ -66,9 +64,7 @@ const tasks = {
     return times
   },
 
-  /**
-   * Begins to close.
-   */
+  /** Begins to close. */
   close (): void {
     connection?.close().catch(() => {})
   }

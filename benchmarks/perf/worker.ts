@@ -4,9 +4,7 @@ import { serve } from '../run/serve.ts'
 import { runPerf, servePerf } from './protocol.ts'
 import type { Connection, Libp2p } from '@libp2p/interface'
 
-/**
- * A process that is one js peer: `worker <peer>`.
- */
+/** A process that is one js peer: `worker <peer>`. */
 
 export type JsPeer = 'official' | 'transport' | 'ours'
 

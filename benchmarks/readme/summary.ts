@@ -9,9 +9,7 @@ import type { RivalSummary } from '../connect/report.ts'
 import type { Environment } from '../report/environment.ts'
 import type { ThroughputReport } from '../throughput/report.ts'
 
-/**
- * What is measured, with the official transport, with ours, and the ratio
- */
+/** What is measured, with the official transport, with ours, and the ratio */
 type Line = [string, string, string, string]
 
 const STREAM = 'stream'

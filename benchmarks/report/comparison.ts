@@ -1,16 +1,12 @@
 import { median, percentile } from '../statistics.ts'
 
-/**
- * How many times as much as the other.
- */
+/** How many times as much as the other. */
 export interface Comparison {
   ratio: number
   p10: number
   p90: number
 
-  /**
-   * The rounds do not agree which of the two is more.
-   */
+  /** The rounds do not agree which of the two is more. */
   noisy: boolean
 }
 

@@ -9,19 +9,13 @@ export const DARK_PAGE = '#0d1117'
 
 export const TEXT = '#757b84'
 
-/**
- * Axes, lifelines and spreads
- */
+/** Axes, lifelines and spreads */
 export const LINE = '#7d858f'
 
-/**
- * For grid lines, which may be faint
- */
+/** For grid lines, which may be faint */
 export const FAINT_OPACITY = 0.22
 
-/**
- * What the chart is about, beside what is there to compare
- */
+/** What the chart is about, beside what is there to compare */
 export const ACCENT = '#2f81f7'
 export const MUTED = '#8b949e'
 

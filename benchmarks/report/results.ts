@@ -3,24 +3,15 @@ import path from 'node:path'
 import type { TopLevelSpec } from 'vega-lite'
 
 export interface Results {
-  /**
-   * Of the files, without their extension.
-   */
+  /** Of the files, without their extension. */
   name: string
 
-  /**
-   * All that was measured.
-   */
   json: object
 
-  /**
-   * In Markdown: what the terminal shows too.
-   */
+  /** In Markdown: what the terminal shows too. */
   page: string
 
-  /**
-   * By file name without its extension.
-   */
+  /** By file name without its extension. */
   charts: Record<string, TopLevelSpec>
 }
 
@@ -49,9 +40,6 @@ export async function writeResults ({ name, json, page, charts }: Results, direc
   ]
 }
 
-/**
- * As `writeResults`, and shows the page.
- */
 export async function showResults (results: Results, directory: string): Promise<void> {
   const files = await writeResults(results, directory)
 

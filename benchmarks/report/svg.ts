@@ -6,9 +6,7 @@ import type { Config, TopLevelSpec } from 'vega-lite'
 
 const FONT = '-apple-system, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif'
 
-/**
- * How all charts look. The background is the page's.
- */
+/** How all charts look. The background is the page's. */
 const CONFIG: Config = {
   background: 'transparent',
   font: FONT,
@@ -41,9 +39,7 @@ const CONFIG: Config = {
   text: { color: TEXT, fontSize: 12 }
 }
 
-/**
- * Draws a chart without a browser. The same chart is the same text each time.
- */
+/** Draws a chart without a browser. The same chart is the same text each time. */
 export async function renderSvg (chart: TopLevelSpec): Promise<string> {
   measureText()
 

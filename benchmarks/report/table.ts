@@ -1,9 +1,7 @@
 export interface Column {
   title: string
 
-  /**
-   * @default 'right'
-   */
+  /** @default 'right' */
   align?: 'left' | 'right'
 }
 
@@ -23,9 +21,7 @@ export function tableOf<T> (items: T[], columns: Array<ColumnOf<T>>): Table {
   }
 }
 
-/**
- * A table in Markdown, padded so that a terminal shows it well.
- */
+/** A table in Markdown, padded so that a terminal shows it well. */
 export function markdownTable ({ columns, rows }: Table): string {
   const cells = rows.map(row => row.map(cell => cell.replaceAll('|', '\\|').replaceAll('\n', ' ')))
   const widths = columns.map(({ title }, i) => Math.max(3, title.length, ...cells.map(row => row[i].length)))

@@ -18,9 +18,7 @@ interface ScaleFlags {
   out: string
 }
 
-/**
- * At the stream level 10,000 connections would be minutes of handshakes.
- */
+/** At the stream level 10,000 connections would be minutes of handshakes. */
 const FULL = { counts: [10, 100, 1_000, 10_000], rounds: 3, maxStreamLevel: 1_000 }
 const QUICK = { counts: [10, 100, 1_000], rounds: 1, maxStreamLevel: 100 }
 

@@ -5,7 +5,6 @@ export interface ScaleOptions {
   /** What to type to do this again */
   command: string
 
-  /** Numbers of connections */
   counts: number[]
 
   /** The most connections at the stream level: each has a handshake at both ends */

@@ -10,9 +10,7 @@ import type { SeriesKey } from '../series.ts'
 
 const KiB = 1_024
 
-/**
- * Metrics of both ends stand in one cell, the dialler's first.
- */
+/** Metrics of both ends stand in one cell, the dialler's first. */
 const METRICS: Array<[title: string, metrics: string[], divisor?: number]> = [
   ['dials/s', ['dial rate']],
   ['dial ms p50/p99', ['dial p50', 'dial p99']],
@@ -32,9 +30,7 @@ const HEAD: Array<ColumnOf<Line>> = [
   ['rival', ({ rival }) => NAMES[rival], 'left']
 ]
 
-/**
- * What grows if the cost of one connection depends on how many there are
- */
+/** What grows if the cost of one connection depends on how many there are */
 const GROWING = ['cpu', 'close cpu', 'close time each', 'heap dialler', 'heap listener']
 
 export const LEGEND = [
@@ -44,9 +40,7 @@ export const LEGEND = [
   'Memory is what one idle connection adds to an end after garbage collection; of few connections it is mostly noise.'
 ]
 
-/**
- * How long connections lay idle, and how many of all rounds were gone by then.
- */
+/** How long connections lay idle, and how many of all rounds were gone by then. */
 export function idleness (report: ScaleReport, level: string): string {
   const dropped = rivalsAt(report, level).map(rival => {
     const drops = countsAt(report, level).map(count => ({ count, samples: samplesOf(report.samples, { ...keyOf({ count, rival }, level), metric: 'dropped' }) }))
@@ -59,9 +53,7 @@ export function idleness (report: ScaleReport, level: string): string {
   return `Connections lay idle for ${report.hold.toLocaleString('en')} ms. Dropped meanwhile, in all rounds: ${dropped.join(', ')}.`
 }
 
-/**
- * All costs at one level, a line for each number of connections and rival.
- */
+/** All costs at one level, a line for each number of connections and rival. */
 export function costTable (report: ScaleReport, level: string): Table {
   return tableOf(lines(report, level), [
     ...HEAD,
@@ -72,9 +64,7 @@ export function costTable (report: ScaleReport, level: string): Table {
   ])
 }
 
-/**
- * The quantities that the chart draws, of both ends together.
- */
+/** The quantities that the chart draws, of both ends together. */
 export function quantityTable (report: ScaleReport, level: string): Table {
   return tableOf(lines(report, level), [
     ...HEAD,
@@ -85,9 +75,7 @@ export function quantityTable (report: ScaleReport, level: string): Table {
   ])
 }
 
-/**
- * What a connection costs among many, as a multiple of what it costs among few.
- */
+/** What a connection costs among many, as a multiple of what it costs among few. */
 export function growthTable (report: ScaleReport, level: string): Table {
   const counts = countsAt(report, level)
 

@@ -8,9 +8,7 @@ import { Dialling } from './dialling.ts'
 import type { Dialled } from '../contenders/contender.ts'
 import type { P50AndP99 } from '../measure/percentiles.ts'
 
-/**
- * One end of many connections of one contender: `worker <level> <contender>`.
- */
+/** One end of many connections of one contender: `worker <level> <contender>`. */
 
 /** How often it is looked at how many connections there are, in ms, and the most of the time that it may take */
 const POLL = 2
@@ -38,30 +36,22 @@ const tasks = {
     await Promise.all(connections.splice(0).map(async connection => connection.close()))
   },
 
-  /**
-   * Of this process so far, in microseconds.
-   */
+  /** Of this process so far, in microseconds. */
   cpuTime (): number {
     const { user, system } = process.cpuUsage()
 
     return user + system
   },
 
-  /**
-   * Not before it must: the listeners take memory.
-   */
+  /** Not before it must: the listeners take memory. */
   watchClosing (): void {
     allClosed = peer.allClosed()
   },
 
-  /**
-   * Resolves when all connections that there were at `watchClosing` are closed.
-   */
+  /** Resolves when all connections that there were at `watchClosing` are closed. */
   allClosed: async (): Promise<void> => allClosed,
 
-  /**
-   * Resolves when there are as many connections.
-   */
+  /** Resolves when there are as many connections. */
   async reached (count: number): Promise<void> {
     while (true) {
       const started = performance.now()

@@ -71,7 +71,6 @@ export function describeRounds ({ rounds, mostRounds }: Plan): string {
   return mostRounds > rounds ? `${rounds} to ${mostRounds} rounds` : `${rounds} rounds`
 }
 
-/** What a reader needs to know of a row */
 export type ReportedRow = Pick<Row, 'name' | 'title' | 'bytes' | 'batch' | 'keepsConnection' | 'published'>
 
 export function describeRow ({ name, title, bytes, batch, keepsConnection, published }: Row): ReportedRow {

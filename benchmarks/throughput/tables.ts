@@ -42,9 +42,7 @@ const METRICS: Array<[title: string, metric: string]> = [
   ['segs/op', 'segments']
 ]
 
-/**
- * All that was measured of a row at one level, a line per rival.
- */
+/** All that was measured of a row at one level, a line per rival. */
 export function detailTable (report: ThroughputReport, { name, bytes }: ReportedRow, level: string): Table {
   const lines = rivalsAt(report, level).map(rival => ({ rival, time: summarise(samplesOf(report.samples, { row: name, level, rival, metric: 'time' })) }))
   const ratio = (rival: string, to: Of): string => to.level === level && to.rival === rival ? '-' : marked(timeRatio(report, name, { level, rival }, to))
@@ -61,9 +59,6 @@ export function detailTable (report: ThroughputReport, { name, bytes }: Reported
   ])
 }
 
-/**
- * What to know of the figures of a row.
- */
 export function footnotes ({ batch, keepsConnection, published }: ReportedRow, level: string): string[] {
   return [
     ...(batch == null ? [] : [`p50 and p99 are of a message's share in batches of ${batch.messages} that ${batch.title === 'arrived' ? 'arrived' : 'were accepted'}.`]),
