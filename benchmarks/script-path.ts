@@ -35,7 +35,5 @@ export function packageRoot (): string {
   return directory
 }
 
-/**
- * Where results are kept: in the source tree, also when run from `dist`.
- */
+/** Where results are kept: in the source tree, also when run from `dist`. */
 export const RESULTS = path.join(packageRoot(), 'benchmarks', 'results')

@@ -1,10 +1,8 @@
+import { median } from './statistics.ts'
 import type { Contender } from './contenders/contender.ts'
 import type { Measurements } from './measure/measurements.ts'
 import type { Environment } from './report/environment.ts'
 
-/**
- * Every sample of one number.
- */
 export interface Series {
   row: string
   level: string
@@ -12,32 +10,23 @@ export interface Series {
   metric: string
   unit: string
 
-  /**
-   * In the order of the rounds, so that those of two rivals make pairs.
-   */
+  /** In the order of the rounds, so that those of two rivals make pairs. */
   samples: number[]
 }
 
 export type SeriesKey = Omit<Series, 'samples' | 'unit'>
 
-/**
- * What is known of a run whose samples are series, as its JSON file holds it
- */
+/** What is known of a run whose samples are series, as its JSON file holds it */
 export interface SeriesReport extends Environment {
   rivals: Array<Pick<Contender, 'level' | 'name' | 'title'> & { versions: Record<string, string> }>
   seed: number
   rounds: number
 
-  /**
-   * What could not be measured here, and why.
-   */
+  /** What could not be measured here, and why. */
   notes: string[]
   samples: Series[]
 }
 
-/**
- * Collects samples as they come.
- */
 export class SeriesList {
   readonly series: Series[] = []
 
@@ -57,9 +46,7 @@ export class SeriesList {
   }
 }
 
-/**
- * None where it was not measured.
- */
+/** None where it was not measured. */
 export function samplesOf (list: readonly Series[], key: SeriesKey): number[] {
   return findSeries(list, key)?.samples ?? []
 }
@@ -68,20 +55,21 @@ function findSeries (list: readonly Series[], { row, level, rival, metric }: Ser
   return list.find(series => series.row === row && series.level === level && series.rival === rival && series.metric === metric)
 }
 
+/** NaN where it was not measured */
+export function medianOf (list: readonly Series[], key: SeriesKey): number {
+  return median(samplesOf(list, key))
+}
+
 export function describeRivals (contenders: Contender[]): SeriesReport['rivals'] {
   return contenders.map(({ level, name, title, versions }) => ({ level, name, title, versions: versions() }))
 }
 
-/**
- * Who was measured at a level, in the order in which tables list them.
- */
+/** Who was measured at a level, in the order in which tables list them. */
 export function rivalsAt (report: SeriesReport, level: string): string[] {
   return report.rivals.filter(rival => rival.level === level).map(({ name }) => name)
 }
 
-/**
- * The levels at which something was measured, in the order in which tables list them.
- */
+/** The levels at which something was measured, in the order in which tables list them. */
 export function levelsOf (report: SeriesReport): string[] {
   return [...new Set(report.rivals.map(({ level }) => level))].filter(level => report.samples.some(series => series.level === level))
 }

@@ -5,14 +5,8 @@ export interface Summary {
   median: number
   average: number
 
-  /**
-   * The 10th percentile.
-   */
   p10: number
 
-  /**
-   * The 90th percentile.
-   */
   p90: number
 }
 

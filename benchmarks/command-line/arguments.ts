@@ -45,16 +45,11 @@ export function oneOf <T extends string> (choices: readonly T[]): (value: string
   }
 }
 
-/**
- * Several with commas between them, each once.
- */
+/** Several with commas between them, each once. */
 export function listOf <T> (one: (value: string) => T): (value: string) => T[] {
   return value => [...new Set(value.split(',').map(item => one(item.trim())))]
 }
 
-/**
- * An IP address that a listener can have here.
- */
 export function localAddress (value: string): string {
   const own = Object.values(networkInterfaces()).flatMap(addresses => addresses ?? []).map(({ address }) => address)
 
@@ -66,9 +61,6 @@ export function localAddress (value: string): string {
   return value
 }
 
-/**
- * A directory, or where one can be made.
- */
 export function directory (value: string): string {
   let existing = path.resolve(value)
   let stats = statSync(existing, { throwIfNoEntry: false })

@@ -4,15 +4,11 @@ import { namesIn } from '../contenders/registry.ts'
 import { RESULTS } from '../script-path.ts'
 import { directory, listOf, oneOf, wholeFrom } from './arguments.ts'
 import type { SuiteName } from '../contenders/contender.ts'
+import type { Command } from 'commander'
 
-/**
- * What git does not keep
- */
+/** What git does not keep */
 const LOCAL = path.join(RESULTS, 'local')
 
-/**
- * `out`: the directory for the results.
- */
 export function outOption (): Option {
   return new Option('--out [directory]', 'where JSON, Markdown and charts go; without a directory those in benchmarks/results are replaced')
     .argParser(directory)
@@ -20,21 +16,30 @@ export function outOption (): Option {
     .default(LOCAL, 'benchmarks/results/local')
 }
 
-/**
- * `seed`, a number.
- */
 export function seedOption (): Option {
   return new Option('--seed <n>', 'for the order of the runs')
     .argParser(wholeFrom(0))
     .default(Math.floor(Math.random() * 1e6), 'a new one each time')
 }
 
-/**
- * `rivals`: names of the contenders of a suite.
- */
 export function rivalsOption (suite: SuiteName, whyNotAll = ''): Option {
   const named = namesIn(suite, ({ onlyIfNamed }) => onlyIfNamed === true)
 
   return new Option('--rivals <list>', `only these: ${namesIn(suite).join(', ')} (default: all but ${named.join(' and ')}${whyNotAll})`)
     .argParser(listOf(oneOf(namesIn(suite))))
+}
+
+/**
+ * What a reader types to make a result again: the script in package.json and the
+ * flags that it was given.
+ */
+export function commandText (command: Command): string {
+  const name = command.name()
+  const typed = command.parent?.args ?? command.args
+  const flags = typed[0] === name ? typed.slice(1) : typed
+
+  return [
+    name === 'connect' ? 'npm run benchmark' : `npm run benchmark:${name}`,
+    ...(flags.length === 0 ? [] : ['--', ...flags])
+  ].join(' ')
 }

@@ -2,6 +2,10 @@
 import path from 'node:path'
 import { Command } from 'commander'
 import { numberFrom } from '../command-line/arguments.ts'
+import { quotedRatios } from '../readme/quoted.ts'
+import { readJson, readReports } from '../readme/reports.ts'
+import { markdownTable } from '../report/table.ts'
+import { differenceTable, differences, disagreements } from './differences.ts'
 
 const WITHIN = 10
 
@@ -11,12 +15,6 @@ export const compareCommand = new Command('compare')
   .argument('<other>', 'those of another')
   .option('--within <percent>', 'how far apart they may be', numberFrom(0), WITHIN)
   .action(async (directory: string, other: string, { within }: { within: number }) => {
-    const [{ readJson, readReports }, { quotedRatios }, { differenceTable, differences, disagreements }, { markdownTable }] = await Promise.all([
-      import('../readme/reports.ts'),
-      import('../readme/quoted.ts'),
-      import('./differences.ts'),
-      import('../report/table.ts')
-    ])
     const [before, after] = await Promise.all([directory, other].map(async results => {
       const ratios = await readJson(path.join(results, 'ratios.json')) ?? quotedRatios(await readReports(results))
 

@@ -1,25 +1,18 @@
+import { marked } from '../report/comparison.ts'
+import { tableOf } from '../report/table.ts'
 import type { QuotedRatio } from '../readme/quoted.ts'
 import type { Table } from '../report/table.ts'
 
-/**
- * One ratio in two runs
- */
 export interface Difference extends Pick<QuotedRatio, 'suite' | 'name'> {
-  /**
-   * Undefined where the run did not measure it.
-   */
+  /** Undefined where the run did not measure it. */
   before?: QuotedRatio
   after?: QuotedRatio
 
-  /**
-   * In %, against the first. NaN where one run did not measure it.
-   */
+  /** In %, against the first. NaN where one run did not measure it. */
   percent: number
 }
 
-/**
- * Every ratio of either run, in the order of the first.
- */
+/** Every ratio of either run, in the order of the first. */
 export function differences (before: QuotedRatio[], after: QuotedRatio[]): Difference[] {
   const keyOf = ({ suite, name }: QuotedRatio): string => `${suite} ${name}`
   const all = new Map([...before, ...after].map(ratio => [keyOf(ratio), ratio]))
@@ -31,32 +24,20 @@ export function differences (before: QuotedRatio[], after: QuotedRatio[]): Diffe
   })
 }
 
-/**
- * Those that differ by more than so many %. What only one run measured differs.
- */
+/** Those that differ by more than so many %. What only one run measured differs. */
 export function disagreements (all: Difference[], within: number): Difference[] {
   return all.filter(({ percent }) => !(Math.abs(percent) <= within))
 }
 
 export function differenceTable (all: Difference[], within: number): Table {
-  return {
-    columns: [
-      { title: 'suite', align: 'left' },
-      { title: 'ratio', align: 'left' },
-      { title: 'first' },
-      { title: 'second' },
-      { title: 'difference' },
-      { title: '', align: 'left' }
-    ],
-    rows: all.map(difference => [
-      difference.suite,
-      difference.name,
-      text(difference.before),
-      text(difference.after),
-      Number.isNaN(difference.percent) ? '-' : `${difference.percent < 0 ? '' : '+'}${difference.percent.toFixed(1)} %`,
-      verdict(difference, within)
-    ])
-  }
+  return tableOf(all, [
+    ['suite', ({ suite }) => suite, 'left'],
+    ['ratio', ({ name }) => name, 'left'],
+    ['first', ({ before }) => marked(before)],
+    ['second', ({ after }) => marked(after)],
+    ['difference', ({ percent }) => Number.isNaN(percent) ? '-' : `${percent < 0 ? '' : '+'}${percent.toFixed(1)} %`],
+    ['', difference => verdict(difference, within), 'left']
+  ])
 }
 
 function verdict (difference: Difference, within: number): string {
@@ -65,8 +46,4 @@ function verdict (difference: Difference, within: number): string {
   }
 
   return disagreements([difference], within).length === 0 ? '' : `> ${within} %`
-}
-
-function text (quoted?: QuotedRatio): string {
-  return quoted == null ? '-' : `${quoted.noisy ? '~' : ''}${quoted.ratio.toFixed(2)}`
 }

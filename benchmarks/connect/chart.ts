@@ -21,9 +21,7 @@ const STEP_NAMES: Record<typeof STEPS[number], string> = {
   firstByte: 'first byte'
 }
 
-/**
- * TCP connection, security and muxer, where they cannot be told apart
- */
+/** TCP connection, security and muxer, where they cannot be told apart */
 const UNTOLD = 'all three as one'
 
 const TITLE = 'From a dial to the first byte that is echoed'
@@ -31,9 +29,7 @@ const WIDTH = 420
 const STEP = 32
 const BAR = 15
 
-/**
- * The line of the spread lies below its bar, as no colour is seen on all others
- */
+/** The line of the spread lies below its bar, as no colour is seen on all others */
 const BAR_OFFSET = -3
 const SPREAD_OFFSET = 10
 

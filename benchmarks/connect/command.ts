@@ -2,12 +2,15 @@
 import { writeFile } from 'node:fs/promises'
 import { Command, Option } from 'commander'
 import { localAddress, numberFrom, wholeFrom } from '../command-line/arguments.ts'
-import { commandText } from '../command-line/command-text.ts'
-import { outOption, rivalsOption, seedOption } from '../command-line/options.ts'
+import { commandText, outOption, rivalsOption, seedOption } from '../command-line/options.ts'
 import { openPeer, selectContenders } from '../contenders/registry.ts'
 import { LINK_KINDS } from '../link/open-link.ts'
+import { showResults } from '../report/results.ts'
 import { withCleanUp } from '../run/interrupt.ts'
 import { echo } from './first-byte.ts'
+import { connectResults } from './page.ts'
+import { connectOver, connectReport, connectTo } from './run.ts'
+import { failuresOf } from './tables.ts'
 import type { LinkRuns, Skipped } from './report.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { LinkKind } from '../link/link.ts'
@@ -29,9 +32,7 @@ const RUNS = 10
 const QUICK_RUNS = 5
 const WARM_UPS = 2
 
-/**
- * A listener of ours on another machine answers nobody else
- */
+/** A listener of ours on another machine answers nobody else */
 const REMOTE_RIVALS = ['official', 'recipe', 'transport', 'ours']
 
 export const connectCommand = new Command('connect')
@@ -53,13 +54,6 @@ export const connectCommand = new Command('connect')
 async function connect ({ rivals, runs, quick, seed, delay, link, dial, out, json }: ConnectFlags, command: string): Promise<void> {
   const { prepared: contenders, skipped } = await prepare(selectContenders('connect', { rivals: rivals ?? (dial == null ? undefined : REMOTE_RIVALS) }))
   const options = { contenders, runs: runs ?? (quick === true ? QUICK_RUNS : RUNS), warmUps: WARM_UPS, seed }
-  // what draws charts is slow to load
-  const [{ connectOver, connectReport, connectTo }, { connectResults }, { failuresOf }, { showResults }] = await Promise.all([
-    import('./run.ts'),
-    import('./page.ts'),
-    import('./tables.ts'),
-    import('../report/results.ts')
-  ])
   const links: LinkRuns[] = []
 
   if (dial != null) {
@@ -84,9 +78,7 @@ async function connect ({ rivals, runs, quick, seed, delay, link, dial, out, jso
   }
 }
 
-/**
- * Installs what is not there yet. A contender for which that fails is left out.
- */
+/** Installs what is not there yet. A contender for which that fails is left out. */
 async function prepare (contenders: Contender[]): Promise<{ prepared: Contender[], skipped: Skipped[] }> {
   const prepared: Contender[] = []
   const skipped: Skipped[] = []

@@ -3,16 +3,11 @@ import type { Channel, FirstByte, Peer } from '../contenders/contender.ts'
 
 const TIMEOUT = 30_000
 
-/**
- * The listener's half.
- */
 export function echo (channel: Channel): void {
   channel.onBytes = bytes => { channel.send(bytes.subarray()) }
 }
 
-/**
- * Dials, has one byte echoed, and closes.
- */
+/** Dials, has one byte echoed, and closes. */
 export async function timeFirstByte (peer: Peer, address: string): Promise<FirstByte> {
   const signal = AbortSignal.timeout(TIMEOUT)
   const started = performance.now()

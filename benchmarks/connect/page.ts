@@ -8,25 +8,21 @@ import type { ConnectReport, LinkRuns } from './report.ts'
 import type { Results } from '../report/results.ts'
 
 export function connectResults (report: ConnectReport): Results {
+  const skipped = report.skipped.map(({ rival, reason }) => `- Left out: ${rival}, ${reason}`)
+
   return {
     name: 'connect',
     json: report,
-    page: connectPage(report),
+    page: [
+      '# From a dial to the first byte that is echoed',
+      `${provenance(report)} Seed ${report.seed}. Every sample is in [connect.json](connect.json).`,
+      '![Bars of the time that each step takes, for each stack](connect.svg)',
+      ...report.links.flatMap(link => linkPage(link, report)),
+      '## What was timed',
+      [versionsList(report.rivals), ...skipped].join('\n')
+    ].join('\n\n'),
     charts: { connect: connectChart(report) }
   }
-}
-
-export function connectPage (report: ConnectReport): string {
-  const skipped = report.skipped.map(({ rival, reason }) => `- Left out: ${rival}, ${reason}`)
-
-  return [
-    '# From a dial to the first byte that is echoed',
-    `${provenance(report)} Seed ${report.seed}. Every sample is in [connect.json](connect.json).`,
-    '![Bars of the time that each step takes, for each stack](connect.svg)',
-    ...report.links.flatMap(link => linkPage(link, report)),
-    '## What was timed',
-    [versionsList(report.rivals), ...skipped].join('\n')
-  ].join('\n\n')
 }
 
 function linkPage (link: LinkRuns, { rivals }: ConnectReport): string[] {

@@ -3,67 +3,48 @@ import type { Link, LinkKind, LinkParts } from '../link/link.ts'
 import type { Environment } from '../report/environment.ts'
 import type { Summary } from '../statistics.ts'
 
-/**
- * One dial of one contender
- */
+/** One dial of one contender */
 export interface Run {
   rival: string
 
-  /**
-   * Counted from 1; 0 and below are warm-ups.
-   */
+  /** Counted from 1; 0 and below are warm-ups. */
   run: number
   sample?: FirstByte
 
-  /**
-   * Why there is no sample.
-   */
+  /** Why there is no sample. */
   failure?: string
 }
 
-/**
- * Every dial over one link
- */
 export interface LinkRuns extends Pick<LinkParts, 'title' | 'hiddenRoundTrips'>, Partial<Pick<Link, 'shape' | 'passedOver'>> {
   kind: LinkKind | 'network'
   roundTrip: number
   runs: Run[]
 }
 
-/**
- * All that is known of a connect benchmark, as its JSON file holds it
- */
+/** All that is known of a connect benchmark, as its JSON file holds it */
 export interface ConnectReport extends Environment {
   benchmark: 'connect'
   seed: number
   rivals: Array<{ name: string, title: string, versions: Record<string, string> }>
   skipped: Skipped[]
 
-  /**
-   * Each holds every sample in milliseconds, and what they come to.
-   */
+  /** Each holds every sample in milliseconds, and what they come to. */
   links: Array<LinkRuns & { summary: RivalSummary[] }>
 }
 
-/**
- * A contender that could not be prepared
- */
+/** A contender that could not be prepared */
 export interface Skipped {
   rival: string
   reason: string
 }
 
-/**
- * What the runs of one rival over one link come to, in milliseconds
- */
+/** What the runs of one rival over one link come to, in milliseconds */
 export interface RivalSummary {
   rival: string
   title: string
   failures: number
 
-  /**
-   * Of no samples where a stack does not tell it from the handshake.
-   */
+  /** Of no samples where a stack does not tell it from the handshake. */
   connect: Summary
 
   /**
@@ -72,14 +53,9 @@ export interface RivalSummary {
    */
   handshake: Summary
 
-  /**
-   * Opening the stream.
-   */
   stream: Summary
 
-  /**
-   * The byte there and back.
-   */
+  /** The byte there and back. */
   firstByte: Summary
   total: Summary
   close: Summary
@@ -96,8 +72,6 @@ export interface RivalSummary {
    */
   ratio: number
 
-  /**
-   * True where the spreads of the totals overlap: the ratio may be noise.
-   */
+  /** True where the spreads of the totals overlap: the ratio may be noise. */
   noisy: boolean
 }

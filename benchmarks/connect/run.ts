@@ -13,6 +13,8 @@ import type { Contender, FirstByte } from '../contenders/contender.ts'
 import type { Link, LinkEnd, LinkKind, LinkShape } from '../link/link.ts'
 import type { Worker } from '../run/worker.ts'
 
+const PROBES = 5
+
 export interface ConnectOptions {
   contenders: Contender[]
   runs: number
@@ -25,25 +27,18 @@ export interface ConnectOptions {
   seed: number
 }
 
-/**
- * A contender whose processes run
- */
 export interface Started {
   name: string
   dial(): Promise<FirstByte>
 }
 
-/**
- * Times the first byte of a new connection of each contender over one link.
- */
+/** Times the first byte of a new connection of each contender over one link. */
 export async function connectOver (shape: LinkShape, kind: LinkKind | undefined, options: ConnectOptions): Promise<LinkRuns> {
   const link = await openLink(shape, kind)
 
   return withCleanUp(async () => link.close(), async () => {
     const runs = await timed(options, link.kind, async contender => {
-      const [listener, dialler] = await Promise.all([startPeer(link, 'listener', contender), startPeer(link, 'dialler', contender)])
-      const [listening] = await listener.ask('listen', link.listenHost)
-      const multiaddr = atAddress(listening, await link.dialAddress(addressOf(listening).port))
+      const { dialler, multiaddr } = await startPeers(link, contender)
 
       return { name: contender.name, dial: async () => dialler.ask('dial', multiaddr) }
     })
@@ -53,11 +48,9 @@ export async function connectOver (shape: LinkShape, kind: LinkKind | undefined,
   })
 }
 
-/**
- * Times dials to a peer that listens on this or another machine.
- */
+/** Times dials to a peer that listens on this or another machine. */
 export async function connectTo (multiaddr: string, options: ConnectOptions): Promise<LinkRuns> {
-  const roundTrip = await roundTripTo(addressOf(multiaddr))
+  const roundTrip = await roundTripTo(addressOf(multiaddr), PROBES)
   const link = await openLink({ delay: 0 })
 
   return withCleanUp(async () => link.close(), async () => {
@@ -71,9 +64,15 @@ export async function connectTo (multiaddr: string, options: ConnectOptions): Pr
   })
 }
 
-/**
- * A process that ends with the link.
- */
+/** Both ends of a link, and what the dialler dials */
+export async function startPeers (link: Link, contender: Contender): Promise<Record<LinkEnd, Worker<ConnectTasks>> & { multiaddr: string }> {
+  const [listener, dialler] = await Promise.all([startPeer(link, 'listener', contender), startPeer(link, 'dialler', contender)])
+  const [listening] = await listener.ask('listen', link.listenHost)
+
+  return { listener, dialler, multiaddr: atAddress(listening, await link.dialAddress(addressOf(listening).port)) }
+}
+
+/** A process that ends with the link */
 async function startPeer (link: Link, end: LinkEnd, { level, name }: Contender): Promise<Worker<ConnectTasks>> {
   return link.start<ConnectTasks>(end, { script: scriptPath(import.meta.url, 'worker'), args: [level, name], name: `${name} ${end}` })
 }

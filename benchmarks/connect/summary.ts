@@ -3,14 +3,10 @@ import { overlaps, summarise } from '../statistics.ts'
 import type { LinkRuns, RivalSummary } from './report.ts'
 import type { Contender, FirstByte } from '../contenders/contender.ts'
 
-/**
- * What ratios are against
- */
+/** What ratios are against */
 export const REFERENCE = 'official'
 
-/**
- * Below this many milliseconds a round trip is programs at work.
- */
+/** Below this many milliseconds a round trip is programs at work. */
 const SHORTEST_ROUND_TRIP = 5
 
 export function summariseLink (link: LinkRuns, rivals: Array<Pick<Contender, 'name' | 'title'>>): RivalSummary[] {
@@ -40,25 +36,19 @@ export function summariseLink (link: LinkRuns, rivals: Array<Pick<Contender, 'na
   })
 }
 
-/**
- * Undefined where it is not known.
- */
+/** Undefined where it is not known. */
 export function handshakeOf ({ security, muxer }: FirstByte): number | undefined {
   return security == null || muxer == null ? undefined : security + muxer
 }
 
-/**
- * What is left of the total when the steps that are known are taken off.
- */
+/** What is left of the total when the steps that are known are taken off. */
 export function untoldOf (sample: FirstByte): number {
   const isWhole = STEPS.every(step => sample[step] != null)
 
   return isWhole ? 0 : sample.total - STEPS.reduce((sum, step) => sum + (sample[step] ?? 0), 0)
 }
 
-/**
- * What counts: warm-ups and failures do not.
- */
+/** What counts: warm-ups and failures do not. */
 export function samplesOf (link: LinkRuns, rival: string): FirstByte[] {
   return link.runs
     .filter(run => run.rival === rival && run.run > 0)

@@ -3,9 +3,7 @@ import { serve } from '../run/serve.ts'
 import { echo, timeFirstByte } from './first-byte.ts'
 import type { FirstByte } from '../contenders/contender.ts'
 
-/**
- * A process that is one peer of one contender: `worker <level> <contender>`.
- */
+/** A process that is one peer of one contender: `worker <level> <contender>`. */
 
 const [level, name] = process.argv.slice(2)
 const peer = await contenderNamed(level, name).open({ steps: true })

@@ -3,9 +3,7 @@ import type { Address } from '../link/link.ts'
 
 const PATTERN = /^\/(?:ip4|ip6|dns|dns4|dns6)\/([^/]+)\/tcp\/(\d+)/
 
-/**
- * The multiaddr of a TCP port, and of a peer if one is given.
- */
+/** The multiaddr of a TCP port, and of a peer if one is given. */
 export function multiaddrOf ({ host, port }: Address, peerId?: string): string {
   const family = net.isIP(host) === 0 ? 'dns' : `ip${net.isIP(host)}`
 
@@ -22,16 +20,11 @@ export function addressOf (multiaddr: string): Address {
   return { host: match[1], port: Number(match[2]) }
 }
 
-/**
- * The same peer at another address.
- */
 export function atAddress (multiaddr: string, address: Address): string {
   return multiaddrOf(address) + multiaddr.replace(PATTERN, '')
 }
 
-/**
- * The address alone: libp2p joins dials of one peer at the same time.
- */
+/** The address alone: libp2p joins dials of one peer at the same time. */
 export function withoutPeer (multiaddr: string): string {
   return multiaddrOf(addressOf(multiaddr))
 }

@@ -119,7 +119,6 @@ export async function buildPeers (): Promise<Record<PeerName, BuildResult>> {
   }
 }
 
-/** Those of the NAT lab, one after the other */
 export async function buildNatPeers (): Promise<Record<PeerName, BuildResult>> {
   return {
     go: await buildPeer('nat-go'),

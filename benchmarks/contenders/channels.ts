@@ -61,18 +61,14 @@ export class SocketChannel implements Channel {
   async close (): Promise<void> {}
 }
 
-/**
- * A stream of libp2p 1 or 2
- */
+/** A stream of libp2p 1 or 2 */
 export interface IterableStream {
   source: AsyncIterable<Bytes>
   sink(source: AsyncIterable<Bytes>): Promise<void>
   close(): Promise<void>
 }
 
-/**
- * Closes when the remote has closed its side. It is never full.
- */
+/** Closes when the remote has closed its side. It is never full. */
 export class IterableChannel implements Channel {
   readonly #stream: IterableStream
   readonly #queue: Uint8Array[] = []

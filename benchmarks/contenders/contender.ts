@@ -1,8 +1,6 @@
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-/**
- * A bare connection, or a stream over an encrypter and a muxer on one.
- */
+/** A bare connection, or a stream over an encrypter and a muxer on one. */
 export type Level = 'connection' | 'stream'
 
 export type SuiteName = 'connect' | 'nagle' | 'throughput' | 'scale'
@@ -12,26 +10,17 @@ export type SuiteName = 'connect' | 'nagle' | 'throughput' | 'scale'
  * cheap, `open` loads what it needs.
  */
 export interface Contender {
-  /**
-   * The same at both levels, where it is at both.
-   */
+  /** The same at both levels, where it is at both. */
   name: string
   level: Level
 
-  /**
-   * What it is, in words for a table.
-   */
   title: string
   suites: SuiteName[]
 
-  /**
-   * Measured only where it is asked for by name.
-   */
+  /** Measured only where it is asked for by name. */
   onlyIfNamed?: boolean
 
-  /**
-   * What it is made of: versions by package.
-   */
+  /** What it is made of: versions by package. */
   versions(): Record<string, string>
 
   /**
@@ -53,9 +42,7 @@ export interface OpenOptions {
    */
   noDelay?: boolean
 
-  /**
-   * Tells the steps of a dial apart, see `Dialled`.
-   */
+  /** Tells the steps of a dial apart, see `Dialled`. */
   steps?: boolean
 }
 
@@ -73,14 +60,10 @@ interface Listening {
 export interface Peer extends Listening {
   dial(address: string, signal?: AbortSignal): Promise<Dialled>
 
-  /**
-   * How many connections are open in either direction.
-   */
+  /** How many connections are open in either direction. */
   connections(): number
 
-  /**
-   * Resolves once all connections that are open now have closed.
-   */
+  /** Resolves once all connections that are open now have closed. */
   allClosed(): Promise<void>
 }
 
@@ -89,9 +72,7 @@ export interface Peer extends Listening {
  * times its dials itself.
  */
 export interface Program extends Listening {
-  /**
-   * Dials, has one byte echoed, and closes.
-   */
+  /** Dials, has one byte echoed, and closes. */
   firstByte(address: string): Promise<FirstByte>
 }
 
@@ -102,9 +83,7 @@ export interface Dialled {
    */
   steps?: { connect: number, security: number, muxer: number }
 
-  /**
-   * A new stream; at the connection level the connection itself each time.
-   */
+  /** A new stream; at the connection level the connection itself each time. */
   open(signal?: AbortSignal): Promise<Channel>
   close(signal?: AbortSignal): Promise<void>
 }
@@ -123,14 +102,10 @@ export interface Channel {
   onBytes(bytes: Bytes): void
   onDrain(): void
 
-  /**
-   * Has it call back when it closes: a listener costs something.
-   */
+  /** Has it call back when it closes: a listener costs something. */
   whenClosed(callback: (err?: Error) => void): void
 
-  /**
-   * Gives a stream back; a connection stays open for others.
-   */
+  /** Gives a stream back; a connection stays open for others. */
   close(): Promise<void>
 }
 
@@ -141,43 +116,25 @@ export type Bytes = Uint8Array | Uint8ArrayList
  * have take 0; one that cannot be told apart from its neighbours is undefined.
  */
 export interface FirstByte {
-  /**
-   * From the call to an open TCP connection.
-   */
+  /** From the call to an open TCP connection. */
   connect?: number
 
-  /**
-   * Agreeing on a security protocol and its handshake.
-   */
+  /** Agreeing on a security protocol and its handshake. */
   security?: number
 
-  /**
-   * Agreeing on a stream muxer.
-   */
   muxer?: number
 
-  /**
-   * Opening a stream.
-   */
   stream: number
 
-  /**
-   * From sending a byte to having it back.
-   */
+  /** From sending a byte to having it back. */
   firstByte: number
 
-  /**
-   * From the call to having the byte back.
-   */
+  /** From the call to having the byte back. */
   total: number
 
-  /**
-   * Closing the connection, not in the total.
-   */
+  /** Closing the connection, not in the total. */
   close: number
 }
 
-/**
- * The steps in the order in which they happen
- */
+/** The steps in the order in which they happen */
 export const STEPS = ['connect', 'security', 'muxer', 'stream', 'firstByte'] as const

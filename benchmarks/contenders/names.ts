@@ -1,6 +1,4 @@
-/**
- * What tables and charts call the contenders, which their versions tell more of
- */
+/** What tables and charts call the contenders, which their versions tell more of */
 export const NAMES: Record<string, string> = {
   net: 'raw net',
   official: 'official',

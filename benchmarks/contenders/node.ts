@@ -2,9 +2,7 @@ import { addressOf, multiaddrOf } from './address.ts'
 import { allCalledBack } from './open-connections.ts'
 import type { Channel, OpenOptions, Peer } from './contender.ts'
 
-/**
- * What a libp2p of any major version does for us
- */
+/** What a libp2p of any major version does for us */
 interface Node {
   peerId: { toString(): string }
   getMultiaddrs(): Array<{ toString(): string }>
@@ -20,54 +18,48 @@ interface Connection {
   addEventListener(type: 'close', listener: () => void, options: object): void
 }
 
-/**
- * The modules and options of a libp2p stack
- */
 export interface Stack {
   createLibp2p(options: any): Promise<any>
   multiaddr(address: string): any
 
-  /**
-   * Its transport, encrypter and muxer, as its `createLibp2p` takes them.
-   */
+  /** Its transport, encrypter and muxer, as its `createLibp2p` takes them. */
   options: object
   toChannel(stream: any): Channel
 
-  /**
-   * Options for `newStream`.
-   */
   streamOptions?: object
 }
 
 const PROTOCOL = '/fast-tcp/benchmark/1.0.0'
 
-/**
- * Limits would show instead of costs.
- */
+/** Limits would show instead of costs. */
 const PLENTY = 1_000_000
 
-/**
- * Streams of a whole libp2p node.
- */
+/** A node whose limits are out of reach, and which does nothing by itself */
+export async function startNode ({ createLibp2p, options }: Stack, more: object): Promise<any> {
+  return createLibp2p({
+    ...options,
+    ...more,
+    // it would ping every connection every ten seconds
+    connectionMonitor: { enabled: false },
+    connectionManager: {
+      maxConnections: PLENTY,
+      inboundConnectionThreshold: PLENTY,
+      maxIncomingPendingConnections: PLENTY,
+      maxDialQueueLength: PLENTY,
+      // libp2p 1 would dial known peers by itself
+      minConnections: 0
+    }
+  })
+}
+
 export function nodePeer (stack: Stack, { steps = false }: OpenOptions = {}): Peer {
   const nodes: Node[] = []
   const marks = { connected: NaN, secured: NaN }
   let dialler: Promise<Node> | undefined
 
   async function start (listen: string[]): Promise<Node> {
-    const node = await stack.createLibp2p({
-      ...stack.options,
+    const node = await startNode(stack, {
       addresses: { listen },
-      // it would ping every connection every ten seconds
-      connectionMonitor: { enabled: false },
-      connectionManager: {
-        maxConnections: PLENTY,
-        inboundConnectionThreshold: PLENTY,
-        maxIncomingPendingConnections: PLENTY,
-        maxDialQueueLength: PLENTY,
-        // libp2p 1 would dial known peers by itself
-        minConnections: 0
-      },
       // every stack asks it between the steps of a dial
       connectionGater: !steps
         ? {}

@@ -27,9 +27,7 @@ export function programOf (name: PeerName): Pick<Contender, 'versions' | 'prepar
   }
 }
 
-/**
- * A line of a dialler's output, as README.md describes it
- */
+/** A line of a dialler's output, as README.md describes it */
 interface Outcome {
   ok: boolean
   connectedMs: number
@@ -83,10 +81,7 @@ function toFirstByte ({ ok, error, connectedMs, openedMs, firstByteMs, closeMs }
   }
 }
 
-export interface RunningProgram {
-  /**
-   * Sends it a line.
-   */
+interface RunningProgram {
   write(line: string): void
 
   /**
@@ -98,11 +93,9 @@ export interface RunningProgram {
   end(): Promise<void>
 }
 
-/**
- * Runs a peer that ends when its stdin does, and so never outlives this process.
- */
-export function runProgram ([file, ...args]: string[], cancelSignal?: AbortSignal): RunningProgram {
-  const program = execa(file, args, { reject: false, cancelSignal })
+/** Runs a peer that ends when its stdin does, and so never outlives this process. */
+function runProgram ([file, ...args]: string[]): RunningProgram {
+  const program = execa(file, args, { reject: false })
   const lines = program.iterable()
 
   // it may end while we write; then it has no next line

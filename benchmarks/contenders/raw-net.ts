@@ -5,9 +5,7 @@ import { SocketChannel } from './channels.ts'
 import { OpenConnections, allCalledBack } from './open-connections.ts'
 import type { Channel, OpenOptions, Peer } from './contender.ts'
 
-/**
- * Plain sockets, one `write` a message.
- */
+/** Plain sockets, one `write` a message. */
 export function rawNet ({ noDelay = true }: OpenOptions = {}): Peer {
   const servers: net.Server[] = []
   const sockets = new OpenConnections<net.Socket>(socket => !socket.destroyed)

@@ -1,6 +1,6 @@
 import { programOf } from './program.ts'
 import { rawNet } from './raw-net.ts'
-import { fastOpenNode, officialConnection, officialNode, officialTcp, olderNode, ourConnection, ourNode, ourTcp } from './stacks.ts'
+import { STACKS, currentNode, officialConnection, officialTcp, olderNode, ourConnection, ourTcp } from './stacks.ts'
 import type { Contender, Level, OpenOptions, Peer, SuiteName } from './contender.ts'
 
 export const LEVELS: Level[] = ['connection', 'stream']
@@ -11,9 +11,7 @@ const plainSockets = {
   open: async (options?: OpenOptions) => rawNet(options)
 }
 
-/**
- * Every contender, in the order in which tables list them
- */
+/** Every contender, in the order in which tables list them */
 export const contenders: Contender[] = [
   // what TCP itself costs: no stack that connects before it sends can be faster
   { ...plainSockets, name: 'floor', title: 'plain net.connect and 1 byte', suites: ['connect'] },
@@ -33,19 +31,24 @@ export const contenders: Contender[] = [
   // which sent a lone proposal together with what followed
   { ...olderNode('v9', 'connectionEncryption'), name: 'v9', level: 'stream', title: 'libp2p 1.9, @libp2p/tcp 9 (the "0.2 s")', suites: ['connect'] },
   { ...olderNode('v10', 'connectionEncrypters'), name: 'v10', level: 'stream', title: 'libp2p 2.8, @libp2p/tcp 10 (the "0.4 s")', suites: ['connect'] },
-  { ...officialNode, name: 'official', level: 'stream', title: 'libp2p 3, @libp2p/tcp 11 (official today)', suites: ['connect', 'throughput', 'scale'] },
+  { ...currentNode('official'), name: 'official', level: 'stream', title: 'libp2p 3, @libp2p/tcp 11 (official today)', suites: ['connect', 'throughput', 'scale'] },
   // the cure that pull request #3032 proposed for that issue
-  { ...ourNode('none'), name: 'recipe', level: 'stream', title: 'noDelay and CLOSE_TIMEOUT alone', suites: ['connect'] },
-  { ...ourNode('transport'), name: 'transport', level: 'stream', title: 'libp2p-fast-tcp, its tcp() alone', suites: ['connect', 'throughput', 'scale'] },
-  { ...ourNode('all'), name: 'ours', level: 'stream', title: 'libp2p-fast-tcp, tcp() and optimistic()', suites: ['connect', 'throughput', 'scale'] },
-  { ...fastOpenNode, name: 'fast-open', level: 'stream', title: 'libp2p-fast-tcp, tcp() and optimistic(), with TCP Fast Open', suites: ['connect'] },
+  { ...currentNode('recipe'), name: 'recipe', level: 'stream', title: 'noDelay and CLOSE_TIMEOUT alone', suites: ['connect'] },
+  { ...currentNode('transport'), name: 'transport', level: 'stream', title: 'libp2p-fast-tcp, its tcp() alone', suites: ['connect', 'throughput', 'scale'] },
+  { ...currentNode('ours'), name: 'ours', level: 'stream', title: 'libp2p-fast-tcp, tcp() and optimistic()', suites: ['connect', 'throughput', 'scale'] },
+  {
+    ...currentNode('fast-open'),
+    name: 'fast-open',
+    level: 'stream',
+    title: 'libp2p-fast-tcp, tcp() and optimistic(), with TCP Fast Open',
+    suites: ['connect'],
+    // throws where this machine has none
+    prepare: async () => { await STACKS['fast-open']() }
+  },
   { ...programOf('go'), name: 'go', level: 'stream', title: 'go-libp2p 0.51 to itself (waits for identify)', suites: ['connect'] },
   { ...programOf('rust'), name: 'rust', level: 'stream', title: 'rust-libp2p 0.57 to itself', suites: ['connect'] }
 ]
 
-/**
- * For options and their help.
- */
 export function namesIn (suite: SuiteName, isWanted: (contender: Contender) => boolean = () => true): string[] {
   return [...new Set(contenders.filter(contender => contender.suites.includes(suite) && isWanted(contender)).map(({ name }) => name))]
 }
@@ -78,9 +81,7 @@ export function contenderNamed (level: string, name: string): Contender {
   return contender
 }
 
-/**
- * @throws {Error} if its dials cannot be told what to do
- */
+/** @throws {Error} if its dials cannot be told what to do */
 export async function openPeer (level: string, name: string, options?: OpenOptions): Promise<Peer> {
   const peer = await contenderNamed(level, name).open(options)
 

@@ -6,14 +6,13 @@ import { IterableChannel, MessageChannel } from './channels.ts'
 import { nodePeer } from './node.ts'
 import { transportPeer } from './transport.ts'
 import { importInstalled, installedVersions, ourVersion, stackVersions } from './versions.ts'
-import type { Contender, OpenOptions, Peer } from './contender.ts'
+import type { Contender, OpenOptions } from './contender.ts'
+import type { Stack } from './node.ts'
 import type { TransportFactory } from './transport.ts'
 import type { TCPOptions } from '../../src/index.ts'
 import type { Stream } from '@libp2p/interface'
 
-/**
- * The connections of 5 minutes of idleness must not be cut after 2, in ms
- */
+/** The connections of 5 minutes of idleness must not be cut after 2, in ms */
 export const SOCKET_INACTIVITY_TIMEOUT = 3_600_000
 
 const TCP_OPTIONS = {
@@ -47,46 +46,35 @@ export function ourConnection (tcpOptions: TCPOptions = {}): Composed {
   }
 }
 
-export const officialNode: Composed = {
-  versions: () => stackVersions('@libp2p/tcp'),
-  open: async options => currentNode(await officialTcp(), 'none', options)
+/** Over the libp2p that the project is developed with */
+export const STACKS = {
+  official: async () => currentStack(await officialTcp()),
+
+  /** noDelay and CLOSE_TIMEOUT alone */
+  recipe: async () => currentStack(await ourTcp({ optimistic: false })),
+  transport: async () => currentStack(await ourTcp()),
+  ours: async () => currentStack(await ourTcp(), true),
+
+  /**
+   * With the first bytes of a dial in the SYN where both hosts allow that: a link of
+   * network namespaces does, loopback seldom
+   */
+  'fast-open': async () => {
+    const { fastOpen } = await import('../../src/fast-open/index.ts')
+
+    return currentStack(await ourTcp({ fastOpen: fastOpen() }), true)
+  }
 }
 
-/**
- * @param optimism - who negotiates optimistically: nobody (noDelay and
- * CLOSE_TIMEOUT alone), the transport (security), or the muxer and streams too
- */
-export function ourNode (optimism: 'none' | 'transport' | 'all'): Composed {
+export function currentNode (name: keyof typeof STACKS): Composed {
   return {
-    versions: () => ({ ...ourVersion(), ...stackVersions() }),
-    open: async options => currentNode(await ourTcp({ optimistic: optimism !== 'none' }), optimism, options)
+    versions: () => name === 'official' ? stackVersions('@libp2p/tcp') : { ...ourVersion(), ...stackVersions() },
+    open: async options => nodePeer(await STACKS[name](), options)
   }
 }
 
-/**
- * As `ourNode('all')`, with the first bytes of a dial in the SYN where both hosts
- * allow that: a link of network namespaces does, loopback seldom.
- */
-export const fastOpenNode: Composed & Pick<Contender, 'prepare'> = {
-  ...ourNode('all'),
-
-  async prepare () {
-    const { fastOpen } = await import('../../src/fast-open/index.ts')
-
-    fastOpen()
-  },
-
-  async open (options) {
-    const { fastOpen } = await import('../../src/fast-open/index.ts')
-
-    return currentNode(await ourTcp({ fastOpen: fastOpen() }), 'all', options)
-  }
-}
-
-/**
- * Over the libp2p that the project is developed with.
- */
-async function currentNode (transport: TransportFactory, optimism: 'none' | 'transport' | 'all', options?: OpenOptions): Promise<Peer> {
+/** Where it is decorated, encrypter, muxer and streams negotiate optimistically too */
+async function currentStack (transport: TransportFactory, isDecorated = false): Promise<Stack> {
   const [{ createLibp2p }, { optimistic }, { noise }, { yamux }, { multiaddr }] = await Promise.all([
     import('libp2p'),
     import('../../src/index.ts'),
@@ -94,17 +82,16 @@ async function currentNode (transport: TransportFactory, optimism: 'none' | 'tra
     import('@libp2p/yamux'),
     import('@multiformats/multiaddr')
   ])
-  const all = optimism === 'all'
 
-  return nodePeer({
+  return {
     createLibp2p,
     multiaddr,
     options: {
       transports: [transport],
-      connectionEncrypters: [all ? optimistic(noise()) : noise()],
-      streamMuxers: [all ? optimistic(yamux()) : yamux()]
+      connectionEncrypters: [isDecorated ? optimistic(noise()) : noise()],
+      streamMuxers: [isDecorated ? optimistic(yamux()) : yamux()]
     },
-    streamOptions: all ? { negotiateFully: false } : {},
+    streamOptions: isDecorated ? { negotiateFully: false } : {},
     toChannel (stream: Stream) {
       if (stream.direction === 'inbound') {
         stream.addEventListener('remoteCloseWrite', () => { stream.close().catch(() => {}) })
@@ -112,7 +99,7 @@ async function currentNode (transport: TransportFactory, optimism: 'none' | 'tra
 
       return new MessageChannel(stream, async () => stream.close())
     }
-  }, options)
+  }
 }
 
 /**
@@ -154,9 +141,7 @@ export function olderNode (name: string, encryptersOption: string): Composed & P
   }
 }
 
-/**
- * npm writes a lock file of its own when it has finished
- */
+/** npm writes a lock file of its own when it has finished */
 function isInstalled (directory: string): boolean {
   const installed = path.join(directory, 'node_modules', '.package-lock.json')
 

@@ -3,23 +3,16 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { packageRoot } from '../script-path.ts'
 
-/**
- * The versions of packages that are installed below a directory.
- */
+/** The versions of packages that are installed below a directory. */
 export function installedVersions (packages: string[], directory = packageRoot()): Record<string, string> {
   return Object.fromEntries(packages.map(name => [name, manifest(directory, name).version]))
 }
 
-/**
- * Of the libp2p that the project is developed with.
- */
+/** Of the libp2p that the project is developed with. */
 export function stackVersions (...packages: string[]): Record<string, string> {
   return installedVersions(['libp2p', '@libp2p/noise', '@libp2p/yamux', '@libp2p/multistream-select', '@libp2p/utils', ...packages])
 }
 
-/**
- * The version of this package, by its name.
- */
 export function ourVersion (): Record<string, string> {
   const { name, version } = JSON.parse(readFileSync(path.join(packageRoot(), 'package.json'), 'utf8'))
 
@@ -56,9 +49,6 @@ const LOCKS = {
   }
 }
 
-/**
- * The versions that a program in another language is built from, by package.
- */
 export function lockedVersions (name: keyof typeof LOCKS): Record<string, string> {
   const { file, packages, versionOf } = LOCKS[name]
   const text = readFileSync(path.join(packageRoot(), 'benchmarks', 'contenders', name, file), 'utf8')

@@ -1,6 +1,6 @@
 import { provenance } from '../report/environment.ts'
 import { whole } from '../report/numbers.ts'
-import { markdownTable } from '../report/table.ts'
+import { markdownTable, tableOf } from '../report/table.ts'
 import { fastOpenChart } from './chart.ts'
 import type { CapturedDial, FastOpenReport } from './report.ts'
 import type { Results } from '../report/results.ts'
@@ -23,9 +23,12 @@ export function fastOpenResults (report: FastOpenReport): Results {
 function dialPage ({ title, firstByte, segments }: CapturedDial): string[] {
   return [
     `## ${title}: first byte after ${whole(firstByte)} ms`,
-    markdownTable({
-      columns: [{ title: 'from', align: 'left' }, { title: 'sent, ms' }, { title: 'received, ms' }, { title: 'flags', align: 'left' }, { title: 'bytes' }],
-      rows: segments.map(({ from, sent, received, flags, bytes }) => [from, sent.toFixed(1), received.toFixed(1), flags, `${bytes}`])
-    })
+    markdownTable(tableOf(segments, [
+      ['from', ({ from }) => from, 'left'],
+      ['sent, ms', ({ sent }) => sent.toFixed(1)],
+      ['received, ms', ({ received }) => received.toFixed(1)],
+      ['flags', ({ flags }) => flags, 'left'],
+      ['bytes', ({ bytes }) => `${bytes}`]
+    ]))
   ]
 }

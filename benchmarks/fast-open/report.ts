@@ -11,7 +11,6 @@ export interface Segment {
   /** As tcpdump abbreviates them */
   flags: string
 
-  /** Of payload */
   bytes: number
 }
 

@@ -1,17 +1,15 @@
-import { addressOf, atAddress } from '../contenders/address.ts'
+import { startPeers } from '../connect/run.ts'
+import { addressOf } from '../contenders/address.ts'
 import { contenderNamed } from '../contenders/registry.ts'
 import { openLink } from '../link/open-link.ts'
 import { startCapture } from '../nagle/capture.ts'
 import { missing } from '../nagle/run.ts'
 import { environment } from '../report/environment.ts'
 import { withCleanUp } from '../run/interrupt.ts'
-import { scriptPath } from '../script-path.ts'
 import type { CapturedDial, FastOpenReport, Segment, Side } from './report.ts'
-import type { ConnectTasks } from '../connect/worker.ts'
 import type { Link } from '../link/link.ts'
 import type { Capture } from '../nagle/capture.ts'
 import type { Packet } from '../nagle/packet.ts'
-import type { Worker } from '../run/worker.ts'
 
 const RIVALS = ['ours', 'fast-open']
 
@@ -54,13 +52,9 @@ export async function runFastOpen (delay: number, command: string): Promise<Fast
 }
 
 async function captureDial (link: Link, captures: Record<Side, Capture>, rival: string): Promise<CapturedDial> {
-  const start = async (end: Side): Promise<Worker<ConnectTasks>> => link.start<ConnectTasks>(end, {
-    script: scriptPath(import.meta.url, '../connect/worker'), args: ['stream', rival], name: `${rival} ${end}`
-  })
-  const [listener, dialler] = await Promise.all([start('listener'), start('dialler')])
-  const [listening] = await listener.ask('listen', link.listenHost)
-  const address = await link.dialAddress(addressOf(listening).port)
-  const multiaddr = atAddress(listening, address)
+  const contender = contenderNamed('stream', rival)
+  const { listener, dialler, multiaddr } = await startPeers(link, contender)
+  const { port } = addressOf(multiaddr)
 
   for (let i = 0; i < WARM_UPS; i++) {
     await dialler.ask('dial', multiaddr)
@@ -72,9 +66,9 @@ async function captureDial (link: Link, captures: Record<Side, Capture>, rival: 
   const { total } = await dialler.ask('dial', multiaddr)
 
   // the FIN of the dialler, which comes after all that is drawn
-  await captures.listener.sees(({ flags, toPort }) => flags.includes('F') && toPort === address.port, LATE)
+  await captures.listener.sees(({ flags, toPort }) => flags.includes('F') && toPort === port, LATE)
 
-  const dial = { rival, title: contenderNamed('stream', rival).title, firstByte: total, segments: paired(captures, address.port, total) }
+  const dial = { rival, title: contender.title, firstByte: total, segments: paired(captures, port, total) }
   await Promise.all([listener.end(), dialler.end()])
 
   return dial

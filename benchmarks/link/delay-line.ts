@@ -1,9 +1,7 @@
 import { performance } from 'node:perf_hooks'
 
 export interface DelayLineOptions {
-  /**
-   * Milliseconds that everything is held back, one way.
-   */
+  /** Milliseconds that everything is held back, one way. */
   delay: number
 
   /**
@@ -25,15 +23,11 @@ export interface DelayLineOptions {
 export interface DelayLineInit<T> extends DelayLineOptions {
   deliver(item: T): void
 
-  /**
-   * While this is true nothing is delivered; `wake` looks again.
-   */
+  /** While this is true nothing is delivered; `wake` looks again. */
   blocked?(): boolean
 }
 
-/**
- * Hands over what is pushed into it, late and in order.
- */
+/** Hands over what is pushed into it, late and in order. */
 export class DelayLine<T> {
   private readonly init: DelayLineInit<T>
   private readonly queue: Array<{ due: number, item: T }>

@@ -1,11 +1,9 @@
 import net from 'node:net'
-import { delayedDirection } from './delayed-direction.ts'
+import { DelayLine } from './delay-line.ts'
 import type { DelayLineOptions } from './delay-line.ts'
 
 export interface DelayProxyInit extends DelayLineOptions {
-  /**
-   * Where connections end up.
-   */
+  /** Where connections end up */
   target: { host: string, port: number }
 }
 
@@ -13,11 +11,12 @@ export interface DelayProxy {
   host: string
   port: number
 
-  /**
-   * Destroys every connection and stops listening. May be called twice.
-   */
+  /** Destroys every connection and stops listening. May be called twice */
   close(): Promise<void>
 }
+
+/** Bytes in flight before reading from the sender stops */
+const WINDOW = 16 * 1024 * 1024
 
 /**
  * A TCP proxy that holds every chunk, FIN and RST back for `delay` milliseconds
@@ -47,9 +46,9 @@ export async function delayProxy (init: DelayProxyInit): Promise<DelayProxy> {
     track(near)
     track(far)
 
-    const outward = delayedDirection(near, far, init)
-    delayedDirection(far, near, init)
-    outward.push({ type: 'open', open: () => { far.connect(init.target) } })
+    const later = passOn(near, far, init)
+    passOn(far, near, init)
+    later(() => { far.connect(init.target) })
   })
 
   await new Promise<void>((resolve, reject) => {
@@ -75,4 +74,53 @@ export async function delayProxy (init: DelayProxyInit): Promise<DelayProxy> {
       return closed
     }
   }
+}
+
+/**
+ * Passes everything that can be seen of `from` (bytes, FIN, RST) on to `to`, in
+ * order and late.
+ *
+ * @returns a function that does something else in that order
+ */
+function passOn (from: net.Socket, to: net.Socket, options: DelayLineOptions): (act: () => void) => void {
+  let inFlight = 0
+  const line = new DelayLine<() => void>({ ...options, blocked: () => to.writableNeedDrain, deliver: act => { act() } })
+
+  function later (act: () => void): void {
+    if (!to.destroyed) {
+      line.push(act)
+    }
+  }
+
+  function count (bytes: number): void {
+    inFlight += bytes
+
+    if (inFlight > WINDOW) {
+      from.pause()
+    } else {
+      from.resume()
+    }
+  }
+
+  from.on('data', chunk => {
+    later(() => {
+      to.write(chunk)
+      count(-chunk.byteLength)
+    })
+    count(to.destroyed ? 0 : chunk.byteLength)
+  })
+  from.once('end', () => { later(() => to.end()) })
+  from.once('close', hadError => {
+    if (hadError) {
+      later(() => to.resetAndDestroy())
+    }
+  })
+  to.on('drain', () => { line.wake() })
+  to.once('close', () => {
+    // nothing can be delivered any more
+    line.clear()
+    from.resume()
+  })
+
+  return later
 }

@@ -18,9 +18,6 @@ export function exec (file: string, ...args: string[]): string {
   }
 }
 
-/**
- * As `exec`, for what may have happened already.
- */
 export function tryExec (file: string, ...args: string[]): string {
   try {
     return exec(file, ...args)

@@ -15,9 +15,6 @@ export type LinkKind = 'netem' | 'relay' | 'proxy' | 'loopback'
 export type LinkEnd = 'listener' | 'dialler'
 
 export interface LinkShape {
-  /**
-   * One-way delay in milliseconds.
-   */
   delay: number
 }
 
@@ -26,58 +23,35 @@ export interface Address {
   port: number
 }
 
-/**
- * Two ends and what lies between them, before the round trip is known.
- */
+/** Two ends and what lies between them, before the round trip is known. */
 export interface LinkParts {
   kind: LinkKind
 
-  /**
-   * What lies between the ends, in words for a report.
-   */
+  /** What lies between the ends, in words for a report. */
   title: string
 
-  /**
-   * Round trips that a dial over a real link takes and over this one does not.
-   */
+  /** Round trips that a dial over a real link takes and over this one does not. */
   hiddenRoundTrips: number
 
-  /**
-   * The host to listen on at the listener's end.
-   */
   listenHost: string
 
-  /**
-   * What to dial at the dialler's end to reach this port at the listener's.
-   */
+  /** What to dial at the dialler's end to reach this port at the listener's. */
   dialAddress(port: number): Promise<Address>
 
-  /**
-   * The command line that runs this command line at one end.
-   */
+  /** The command line that runs this command line at one end. */
   commandAt(end: LinkEnd, command: string[]): string[]
 
-  /**
-   * Removes all that the link is made of.
-   */
   close(): Promise<void>
 }
 
 export interface Link extends LinkParts {
   shape: LinkShape
 
-  /**
-   * The measured round trip in milliseconds.
-   */
   roundTrip: number
 
-  /**
-   * Why the better kinds were passed over, empty when the first one worked.
-   */
+  /** Why the better kinds were passed over, empty when the first one worked. */
   passedOver: Array<{ kind: LinkKind, reason: string }>
 
-  /**
-   * Starts a worker at one end. `close` ends it too.
-   */
+  /** Starts a worker at one end. `close` ends it too. */
   start<T extends Tasks>(end: LinkEnd, init: Omit<WorkerInit, 'under' | 'group'>): Promise<Worker<T>>
 }

@@ -1,6 +1,7 @@
 import { startWorker } from '../run/worker.ts'
 import { scriptPath } from '../script-path.ts'
-import type { KeeperTasks } from './keeper.ts'
+import type { KeeperTasks } from './keep.ts'
+import type { MakeLink } from './keeper.ts'
 import type { LinkParts, LinkShape } from './link.ts'
 
 const TITLES = {
@@ -9,25 +10,37 @@ const TITLES = {
 }
 
 /**
- * A link between two network namespaces, kept by a process of its own. Throws
- * with the reason when this machine cannot make it.
+ * A link between two network namespaces.
+ *
+ * @throws {Error} with the reason, if this machine cannot make it
  */
 export async function namespaceLink (kind: 'netem' | 'relay', shape: LinkShape): Promise<LinkParts> {
-  const keeper = await startWorker<KeeperTasks>({ script: scriptPath(import.meta.url, 'keeper'), name: 'The keeper of the link', detached: true })
-  const made = await keeper.ask('make', kind, shape)
-
-  if (made.status === 'failed') {
-    await keeper.end()
-    throw new Error(made.reason)
-  }
+  const { made: { namespaces, listenHost }, close } = await startKeeper<MakeLink>(scriptPath(import.meta.url, 'keeper'), kind, shape)
 
   return {
     kind,
     title: TITLES[kind],
     hiddenRoundTrips: 0,
-    listenHost: made.listenHost,
-    dialAddress: async port => ({ host: made.listenHost, port }),
-    commandAt: (end, command) => ['ip', 'netns', 'exec', made.namespaces[end], ...command],
-    close: async () => keeper.end()
+    listenHost,
+    dialAddress: async port => ({ host: listenHost, port }),
+    commandAt: (end, command) => ['ip', 'netns', 'exec', namespaces[end], ...command],
+    close
   }
+}
+
+/**
+ * Runs a script that calls `keep`, and has it make what it keeps.
+ *
+ * @throws {Error} with the reason, if this machine cannot make it
+ */
+export async function startKeeper<Make extends (...parameters: any[]) => Promise<any>> (script: string, ...parameters: Parameters<Make>): Promise<{ made: Awaited<ReturnType<Make>>, close(): Promise<void> }> {
+  const keeper = await startWorker<KeeperTasks<Make>>({ script, name: 'The keeper', detached: true })
+  const outcome = await keeper.ask('make', ...parameters)
+
+  if ('failed' in outcome) {
+    await keeper.end()
+    throw new Error(outcome.failed)
+  }
+
+  return { made: outcome.made, close: async () => keeper.end() }
 }

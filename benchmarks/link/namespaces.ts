@@ -16,9 +16,7 @@ export function endNames (pid: number): { listener: string, dialler: string } {
   }
 }
 
-/**
- * The id of the process that owns what has this name (or command line).
- */
+/** The id of the process that owns what has this name (or command line). */
 export function ownerOf (name: string): number | undefined {
   const match = OWNED_NAME.exec(name)
 
@@ -32,9 +30,7 @@ export function addNamespace (name: string): void {
   exec('ip', 'netns', 'exec', name, 'sysctl', '-qw', 'net.ipv4.tcp_fastopen=3')
 }
 
-/**
- * Puts a device into a namespace and gives it its address.
- */
+/** Puts a device into a namespace and gives it its address. */
 export function addDevice (namespace: string, device: string, address: string): void {
   exec('ip', 'link', 'set', device, 'netns', namespace)
   exec('ip', '-n', namespace, 'addr', 'add', address, 'dev', device)
@@ -59,30 +55,27 @@ export function removeNamespace (name: string): void {
  * they could do it.
  */
 export function removeStale (): void {
-  tryExec('ip', 'netns', 'list')
-    .split('\n')
-    .map(line => line.split(' ')[0])
-    .filter(name => isStale(name))
-    .forEach(name => { removeNamespace(name) })
+  namespaceNames().filter(isStale).forEach(removeNamespace)
 
   // a TUN device goes with the process that holds it open
-  numericDirectories('/proc')
-    .filter(pid => {
-      const command = commandLine(pid)
-      return command.startsWith('socat') && isStale(command)
-    })
-    .forEach(pid => { kill(pid) })
+  readdirSync('/proc').map(Number).filter(Number.isInteger)
+    .filter(pid => commandLine(pid).startsWith('socat') && isStale(commandLine(pid)))
+    .forEach(kill)
+}
+
+export function namespaceNames (): string[] {
+  return tryExec('ip', 'netns', 'list').split('\n').map(line => line.split(' ')[0])
 }
 
 function isStale (name: string): boolean {
   const owner = ownerOf(name)
 
-  // the id may have gone to another program since
-  return owner != null && !commandLine(owner).includes('keeper')
+  return owner != null && !isKeeper(owner)
 }
 
-function numericDirectories (directory: string): number[] {
-  return readdirSync(directory).map(Number).filter(Number.isInteger)
+/** The id of a keeper that has ended may have gone to another program since */
+export function isKeeper (pid: number): boolean {
+  return commandLine(pid).includes('keeper')
 }
 
 function commandLine (pid: number): string {

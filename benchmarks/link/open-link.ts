@@ -1,6 +1,5 @@
 import { endWorkers, startWorker } from '../run/worker.ts'
 import { scriptPath } from '../script-path.ts'
-import { median } from '../statistics.ts'
 import { namespaceLink } from './namespace-link.ts'
 import { loopbackLink, proxyLink } from './proxy-link.ts'
 import type { Link, LinkKind, LinkParts, LinkShape } from './link.ts'
@@ -64,7 +63,7 @@ async function measured (parts: LinkParts, shape: LinkShape, passedOver: Link['p
   }
 
   try {
-    link.roundTrip = median(await probe(link))
+    link.roundTrip = await probe(link)
   } catch (err) {
     await link.close()
     throw err
@@ -73,7 +72,7 @@ async function measured (parts: LinkParts, shape: LinkShape, passedOver: Link['p
   return link
 }
 
-async function probe (link: Link): Promise<number[]> {
+async function probe (link: Link): Promise<number> {
   const probes = await Promise.all((['listener', 'dialler'] as const).map(async end => (
     link.start<ProbeTasks>(end, { script: scriptPath(import.meta.url, 'probe'), name: `The ${end}'s probe` })
   )))
@@ -82,7 +81,7 @@ async function probe (link: Link): Promise<number[]> {
     const [listener, dialler] = probes
     const port = await listener.ask('listen', link.listenHost)
 
-    return await dialler.ask('time', link.hiddenRoundTrips > 0 ? 'echo' : 'connect', await link.dialAddress(port), PROBES)
+    return await dialler.ask('roundTripTo', await link.dialAddress(port), PROBES, link.hiddenRoundTrips > 0 ? 'echo' : 'connect')
   } finally {
     await Promise.all(probes.map(async probe => probe.end()))
   }

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { DelayLine } from './delay-line.ts'
 import { exec } from './exec.ts'
-import { addDevice, addNamespace } from './namespaces.ts'
+import { addDevice } from './namespaces.ts'
 import type { LinkShape } from './link.ts'
 import type { ChildProcess } from 'node:child_process'
 
@@ -30,19 +30,6 @@ export interface CableEnd {
 
   /** With the length of the prefix */
   address: string
-}
-
-/**
- * Joins two new namespaces by a cable whose devices have their names
- */
-export async function startRelay (names: { listener: string, dialler: string }, addresses: { listener: string, dialler: string }, shape: LinkShape): Promise<Relay> {
-  addNamespace(names.listener)
-  addNamespace(names.dialler)
-
-  return startCable([
-    { namespace: names.listener, device: names.listener, address: addresses.listener },
-    { namespace: names.dialler, device: names.dialler, address: addresses.dialler }
-  ], shape)
 }
 
 /**
@@ -134,9 +121,7 @@ async function isReady ({ port }: RelayEnd): Promise<void> {
   }
 }
 
-/**
- * socat has to be told its own port: packets may be for it before one is from it
- */
+/** socat has to be told its own port: packets may be for it before one is from it */
 async function freePort (): Promise<number> {
   const socket = dgram.createSocket('udp4')
   socket.bind(0, '127.0.0.1')

@@ -4,16 +4,15 @@ import { performance } from 'node:perf_hooks'
 import { median } from '../statistics.ts'
 import type { Address } from './link.ts'
 
-const RUNS = 5
-
 /**
- * The round trip to whatever listens at an address, in milliseconds.
+ * The median round trip to what listens at an address, in ms: the time that it takes to
+ * connect, or to have a byte echoed.
  */
-export async function roundTripTo (address: Address): Promise<number> {
+export async function roundTripTo (address: Address, runs: number, by: 'connect' | 'echo' = 'connect'): Promise<number> {
   const samples: number[] = []
 
-  for (let i = 0; i < RUNS; i++) {
-    samples.push(await timeConnect(address))
+  while (samples.length < runs) {
+    samples.push(await (by === 'connect' ? timeConnect : timeEcho)(address))
   }
 
   return median(samples)
@@ -23,7 +22,7 @@ export async function roundTripTo (address: Address): Promise<number> {
  * Milliseconds until a connection is open. The kernel answers a SYN, so this
  * times what lies between and no program.
  */
-export async function timeConnect (address: Address): Promise<number> {
+async function timeConnect (address: Address): Promise<number> {
   const start = performance.now()
   const socket = net.connect(address)
   await once(socket, 'connect')
@@ -37,7 +36,7 @@ export async function timeConnect (address: Address): Promise<number> {
  * Milliseconds until a byte is back over an open connection, for a link that
  * answers a SYN before its time.
  */
-export async function timeEcho (address: Address): Promise<number> {
+async function timeEcho (address: Address): Promise<number> {
   const socket = net.connect({ ...address, noDelay: true })
   socket.write('.')
   await once(socket, 'data')

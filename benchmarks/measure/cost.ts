@@ -1,25 +1,19 @@
 import { LoopWatch } from './loop-delay.ts'
-import type { LoopDelay } from './loop-delay.ts'
+import type { P50AndP99 } from './percentiles.ts'
 
-/**
- * What a stretch of work cost one process, in microseconds of CPU time
- */
+/** What a stretch of work cost one process, in microseconds of CPU time */
 export interface Cost {
   user: number
   system: number
 }
 
-/**
- * Tasks that measure what happens between `costStart` and `costEnd`
- */
+/** Tasks that measure what happens between `costStart` and `costEnd` */
 export type CostTasks = {
   costStart(): void
   costEnd(): Cost
 
-  /**
-   * Of all such stretches since this was asked last
-   */
-  loopDelay(): LoopDelay
+  /** How late the event loop was, in all such stretches since this was asked last */
+  loopDelay(): P50AndP99
 }
 
 export function costTasks (): CostTasks {

@@ -1,12 +1,6 @@
-import { createHistogram, performance } from 'node:perf_hooks'
-
-/**
- * How late the event loop was, in ms
- */
-export interface LoopDelay {
-  p50: number
-  p99: number
-}
+import { performance } from 'node:perf_hooks'
+import { Percentiles } from './percentiles.ts'
+import type { P50AndP99 } from './percentiles.ts'
 
 /** In ms */
 const INTERVAL = 2
@@ -18,7 +12,7 @@ const INTERVAL = 2
  * one more.)
  */
 export class LoopWatch {
-  readonly #histogram = createHistogram()
+  readonly #delays = new Percentiles()
   #timer?: NodeJS.Timeout
 
   start (): void {
@@ -27,8 +21,7 @@ export class LoopWatch {
 
     this.#timer = setInterval(() => {
       const now = performance.now()
-      // in µs, of which a histogram takes no less than one
-      this.#histogram.record(Math.max(1, Math.round((now - due) * 1_000)))
+      this.#delays.record(now - due)
       due = now + INTERVAL
     }, INTERVAL)
     this.#timer.unref()
@@ -38,14 +31,8 @@ export class LoopWatch {
     clearInterval(this.#timer)
   }
 
-  /**
-   * @returns what was seen since this was asked last
-   */
-  take (): LoopDelay {
-    const late = (percent: number): number => this.#histogram.percentile(percent) / 1_000
-    const delay = { p50: late(50), p99: late(99) }
-    this.#histogram.reset()
-
-    return delay
+  /** @returns what was seen since this was asked last */
+  take (): P50AndP99 {
+    return this.#delays.take()
   }
 }

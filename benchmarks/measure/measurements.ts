@@ -1,8 +1,6 @@
 import { average } from '../statistics.ts'
 
-/**
- * One sample of each metric
- */
+/** One sample of each metric */
 export type Measurements = Array<{ metric: string, unit: string, value: number }>
 
 /**

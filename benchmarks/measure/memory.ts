@@ -1,9 +1,7 @@
 import { PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/**
- * Bytes
- */
+/** Bytes */
 export interface Memory {
   heap: number
 
@@ -21,13 +19,9 @@ export interface Allocation {
   collections: number
 }
 
-/**
- * Tasks that measure memory. The process runs with --expose-gc.
- */
+/** Tasks that measure memory. The process runs with --expose-gc. */
 export type MemoryTasks = {
-  /**
-   * What is left once the garbage is gone.
-   */
+  /** What is left once the garbage is gone. */
   memoryInUse(): Promise<Memory>
   allocationStart(): Promise<void>
   allocationEnd(): Promise<Allocation>
@@ -67,9 +61,7 @@ export function memoryTasks (): MemoryTasks {
   }
 }
 
-/**
- * Weak references and finalizers take more than one turn.
- */
+/** Weak references and finalizers take more than one turn. */
 async function collect (): Promise<void> {
   if (globalThis.gc == null) {
     throw new Error('This process cannot collect its garbage: it lacks --expose-gc')

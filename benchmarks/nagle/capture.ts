@@ -5,9 +5,7 @@ import { parsePacket } from './packet.ts'
 import type { Packet } from './packet.ts'
 import type { Link, LinkEnd } from '../link/link.ts'
 
-/**
- * All TCP segments that one end of a link sends or receives
- */
+/** All TCP segments that one end of a link sends or receives */
 export interface Capture {
   packets: Packet[]
 
@@ -17,9 +15,6 @@ export interface Capture {
    */
   sees(test: (packet: Packet) => boolean, timeout: number): Promise<Packet>
 
-  /**
-   * Forgets the packets so far.
-   */
   clear(): void
   stop(): Promise<void>
 }
@@ -27,9 +22,7 @@ export interface Capture {
 // numbers for times, addresses and sequence numbers, at once and line by line
 const TCPDUMP = ['tcpdump', '-tt', '-n', '-S', '-l', '--immediate-mode', '-s', '128', '-i', 'any', 'tcp']
 
-/**
- * Runs tcpdump at one end of a link until it is stopped or the link is closed.
- */
+/** Runs tcpdump at one end of a link until it is stopped or the link is closed. */
 export async function startCapture (link: Link, end: LinkEnd): Promise<Capture> {
   const [file, ...args] = link.commandAt(end, TCPDUMP)
   const tcpdump = execa(file, args, { stdin: 'ignore', buffer: false, reject: false })
@@ -46,7 +39,7 @@ export async function startCapture (link: Link, end: LinkEnd): Promise<Capture> 
 
         if (packet != null) {
           packets.push(packet)
-          events.emit('packet')
+          events.emit('more')
         }
       }
     })
@@ -55,21 +48,7 @@ export async function startCapture (link: Link, end: LinkEnd): Promise<Capture> 
   return {
     packets,
 
-    async sees (test, timeout) {
-      const signal = AbortSignal.timeout(timeout)
-
-      while (true) {
-        const packet = packets.find(test)
-
-        if (packet != null) {
-          return packet
-        }
-
-        await once(events, 'packet', { signal }).catch(err => {
-          throw new Error(`tcpdump at the ${end} did not see within ${timeout} ms what it was to see`, { cause: err })
-        })
-      }
-    },
+    sees: async (test, timeout) => resultOf(() => packets.find(test), events, timeout, `tcpdump at the ${end} did not see what it was to see`),
 
     clear () {
       packets.length = 0
@@ -80,6 +59,26 @@ export async function startCapture (link: Link, end: LinkEnd): Promise<Capture> 
       await ended
     }
   }
+}
+
+/**
+ * What a function returns as soon as that is something. It is called again at each
+ * event `more`.
+ *
+ * @throws {Error} after a timeout in ms
+ */
+export async function resultOf<T> (look: () => T | undefined, events: EventEmitter, timeout: number, complaint: string): Promise<T> {
+  const signal = AbortSignal.timeout(timeout)
+  let result = look()
+
+  while (result == null) {
+    await once(events, 'more', { signal }).catch(err => {
+      throw new Error(`${complaint} within ${timeout} ms`, { cause: err })
+    })
+    result = look()
+  }
+
+  return result
 }
 
 /**

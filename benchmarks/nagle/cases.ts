@@ -1,6 +1,4 @@
-/**
- * Names of contenders at the connection level
- */
+/** Names of contenders at the connection level */
 export const STACKS = ['net', 'official', 'ours'] as const
 
 export type StackName = typeof STACKS[number]
@@ -24,9 +22,7 @@ export interface NagleCase {
   pace: Pace
 }
 
-/**
- * Every stack with Nagle's algorithm, without it, and without it in one tick.
- */
+/** Every stack with Nagle's algorithm, without it, and without it in one tick. */
 export const CASES: NagleCase[] = STACKS.flatMap(stack => [
   { id: `${stack}-nagle`, stack, noDelay: false, pace: 'spaced' },
   { id: `${stack}-nodelay`, stack, noDelay: true, pace: 'spaced' },

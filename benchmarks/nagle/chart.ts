@@ -1,10 +1,13 @@
 import { whole } from '../report/numbers.ts'
-import { ACCENT, LINE, MUTED, TEXT } from '../report/palette.ts'
-import { findings, sizesText, typicalRun } from './findings.ts'
+import { ACCENT, MUTED, TEXT } from '../report/palette.ts'
+import { arrowIn, sequencePanel, xOf } from '../report/sequence-chart.ts'
+import { findingOf, sizesText, typicalRun } from './findings.ts'
 import { moments } from './moments.ts'
+import type { CaseFindings } from './findings.ts'
 import type { NagleRun } from './measure.ts'
 import type { NagleLink, NagleReport } from './report.ts'
 import type { Segment, Side } from './segments.ts'
+import type { Arrow, Frame } from '../report/sequence-chart.ts'
 import type { TopLevelSpec } from 'vega-lite'
 
 const PANELS = [
@@ -12,35 +15,13 @@ const PANELS = [
   { id: 'ours-nodelay', title: 'Nagle off (TCP_NODELAY)' }
 ]
 
-/**
- * The share of a panel's height that moments must be apart to be told apart.
- */
+/** Moments that are less than this share of the height apart are told as one */
 const NEAR = 1 / 16
 
-const GAP = 190
-const MARGIN = 118
-const WIDTH = GAP + 2 * MARGIN
-const HEIGHT = 320
-const HEAD = 10
-
-/**
- * In a box from -1 to 1, pointing up
- */
-const HEAD_SHAPE = 'M0,-1L0.62,1L0,0.6L-0.62,1Z'
-
-/**
- * How far along its arrow a label stands: where arrows of the two sides cross least
- */
+/** How far along its arrow a label stands: where arrows of the two sides cross least */
 const LABEL_AT = { sender: 0.4, receiver: 0.8 }
 
-const X: Record<Side, number> = { sender: MARGIN, receiver: MARGIN + GAP }
-const SIDES: Side[] = ['sender', 'receiver']
-
-/**
- * One connection with Nagle's algorithm beside one without, for each link, as
- * textbooks draw them: time runs down, each segment is an arrow from one lifeline to
- * the other, aslant because it takes time.
- */
+/** One connection with Nagle's algorithm beside one without, for each link */
 export function nagleChart (report: NagleReport): TopLevelSpec {
   const title = `${report.messages} one-byte writes, ${report.spacing} ms apart`
 
@@ -51,81 +32,37 @@ export function nagleChart (report: NagleReport): TopLevelSpec {
     vconcat: report.links.map(link => {
       const runs = PANELS.map(({ id }) => typicalRun(link, id))
       const until = 1.04 * Math.max(...runs.flatMap(({ segments, arrivals }) => [...arrivals, ...segments.map(({ sent, received = sent }) => received)]))
-
       // the panels of a row share their time
-      return { spacing: 10, hconcat: PANELS.map(({ id, title }, index) => panel(link, report, id, title, runs[index], until, index === 0)) }
+      const frame: Frame<Side> = { sides: ['sender', 'receiver'], gap: 190, margin: 118, height: 320, until }
+
+      return { spacing: 10, hconcat: PANELS.map(({ id, title }, index) => panel(frame, link, findingOf(link, report.cases, id), title, runs[index], index === 0)) }
     })
   } as TopLevelSpec
 }
 
-function panel (link: NagleLink, report: NagleReport, id: string, title: string, run: NagleRun, until: number, isFirst: boolean): object {
-  const [{ sizes }] = findings(link, report.cases.filter(of => of.id === id))
-  const arrows = arrowsOf(run.segments, until)
-  const colour = { field: 'colour', type: 'nominal', scale: null }
+function panel (frame: Frame<Side>, link: NagleLink, { sizes }: CaseFindings, title: string, { segments, writes, arrivals }: NagleRun, isFirst: boolean): object {
+  const data = arrowsOf(frame, segments, 'sender')
+  const acks = arrowsOf(frame, segments, 'receiver')
 
-  return {
+  return sequencePanel(frame, {
     title: {
       text: `${whole(link.roundTrip)} ms round trip, ${title}`,
-      subtitle: `segments of ${sizesText(sizes)} B; all there after ${whole(run.arrivals.at(-1) ?? NaN)} ms`,
-      fontSize: 13,
-      offset: 30,
-      frame: 'group'
+      subtitle: `segments of ${sizesText(sizes)} B; all there after ${whole(arrivals.at(-1) ?? NaN)} ms`
     },
-    width: WIDTH,
-    height: HEIGHT,
-    encoding: {
-      x: { field: 'x', type: 'quantitative', scale: { domain: [0, WIDTH], nice: false }, axis: null },
-      y: {
-        field: 'y',
-        type: 'quantitative',
-        title: isFirst ? 'time since the first write (ms)' : null,
-        scale: { domain: [0, until], reverse: true, nice: false },
-        axis: { tickCount: 6, domain: false, labels: isFirst, ticks: isFirst }
-      }
+    axis: isFirst ? 'time since the first write (ms)' : undefined,
+    lines: [{ strokeWidth: 1, arrows: acks }, { strokeWidth: 1.7, arrows: data }],
+    labels: [...data, ...acks].filter(({ label }) => label !== ''),
+    dots: {
+      size: 26,
+      at: [...writes.map(time => ({ side: 'sender' as const, time })), ...arrivals.map(time => ({ side: 'receiver' as const, time }))]
     },
-    layer: [
-      {
-        data: { values: SIDES.map(side => ({ x: X[side], y: 0, y2: until })) },
-        mark: { type: 'rule', color: LINE, strokeWidth: 2 },
-        encoding: { y2: { field: 'y2' } }
-      },
-      {
-        data: { values: SIDES.map(text => ({ x: X[text], y: 0, text })) },
-        mark: { type: 'text', dy: -18, fontWeight: 'bold', color: TEXT },
-        encoding: { text: { field: 'text' } }
-      },
-      // data lies above its ACKs
-      ...SIDES.toReversed().map(side => ({
-        data: { values: arrows.filter(({ from }) => from === side) },
-        mark: { type: 'rule', strokeWidth: side === 'sender' ? 1.7 : 1 },
-        encoding: { x2: { field: 'x2' }, y2: { field: 'y2' }, color: colour }
-      })),
-      {
-        data: { values: arrows.map(arrow => ({ ...arrow, ...arrow.head })) },
-        mark: { type: 'point', shape: HEAD_SHAPE, filled: true, size: HEAD ** 2, opacity: 1 },
-        encoding: { color: colour, angle: { field: 'headAngle', type: 'quantitative', scale: null } }
-      },
-      {
-        data: { values: [...run.writes.map(y => ({ x: X.sender, y })), ...run.arrivals.map(y => ({ x: X.receiver, y }))] },
-        mark: { type: 'point', filled: true, size: 26, color: TEXT, opacity: 1 }
-      },
-      ...arrows.filter(({ label }) => label != null).map(({ label, labelled, textAngle, colour }) => ({
-        data: { values: [{ ...labelled, label }] },
-        // vega-lite takes the angle of a text from its mark alone
-        mark: { type: 'text', angle: textAngle, baseline: 'bottom', dy: -4, color: colour, fontSize: 12 },
-        encoding: { text: { field: 'label' } }
-      })),
-      notes(run.writes, 'write', 'sender', until),
-      notes(run.arrivals, 'byte', 'receiver', until)
-    ]
-  }
+    notes: [notes(frame, writes, 'write', 'sender'), notes(frame, arrivals, 'byte', 'receiver')]
+  })
 }
 
-/**
- * What a program did, beside its lifeline.
- */
-function notes (times: number[], what: string, side: Side, until: number): object {
-  const values = moments(times, until * NEAR).map(({ count, middle, text }) => ({ x: X[side], y: middle, lines: `${what}${count === 1 ? '' : 's'} ${text}`.split('\n') }))
+/** What a program did, beside its lifeline */
+function notes (frame: Frame<Side>, times: number[], what: string, side: Side): object {
+  const values = moments(times, frame.until * NEAR).map(({ count, middle, text }) => ({ x: xOf(frame, side), y: middle, lines: `${what}${count === 1 ? '' : 's'} ${text}`.split('\n') }))
   const [align, dx] = side === 'sender' ? ['right', -10] : ['left', 10]
 
   return {
@@ -135,71 +72,16 @@ function notes (times: number[], what: string, side: Side, until: number): objec
   }
 }
 
-interface Place {
-  x: number
-  y: number
-}
+/** The label of several that are near each other is that of the first */
+function arrowsOf (frame: Frame<Side>, segments: Segment[], from: Side): Array<Arrow & { label: string }> {
+  const drawn = segments.filter((segment): segment is Segment & { received: number } => segment.from === from && segment.received != null)
+  const groups = moments(drawn.map(({ sent }) => sent), frame.until * NEAR)
 
-/**
- * x in pixels, y in milliseconds, angles as they look
- */
-interface Arrow extends Place {
-  from: Side
-  x2: number
-  y2: number
-  colour: string
-  head: Place
-  headAngle: number
-  label?: string
-  labelled: Place
-  textAngle: number
-}
+  return drawn.map((segment, index) => {
+    const count = groups.find(({ first }) => first === index)?.count ?? 0
+    const each = from === 'sender' ? `${segment.bytes} B` : 'ACK'
+    const label = count > 1 ? `${count} × ${each}` : each
 
-/**
- * The first of several that are near each other speaks for them all.
- */
-function arrowsOf (segments: Segment[], until: number): Arrow[] {
-  return SIDES.flatMap(from => {
-    const drawn = segments.filter((segment): segment is Segment & { received: number } => segment.from === from && segment.received != null)
-    const groups = moments(drawn.map(({ sent }) => sent), until * NEAR)
-
-    return drawn.map(({ sent, received, bytes }, index) => {
-      const group = groups.find(({ first }) => first === index)
-
-      return { ...arrow(from, sent, received, until), label: group == null ? undefined : labelOf(from, group.count, bytes) }
-    })
+    return { ...arrowIn(frame, segment, from === 'sender' ? ACCENT : MUTED, LABEL_AT[from]), label: count === 0 ? '' : label }
   })
-}
-
-function labelOf (from: Side, count: number, bytes: number): string {
-  const each = from === 'sender' ? `${bytes} B` : 'ACK'
-
-  return count === 1 ? each : `${count} × ${each}`
-}
-
-function arrow (from: Side, sent: number, received: number, until: number): Arrow {
-  const x = X[from]
-  const x2 = X[from === 'sender' ? 'receiver' : 'sender']
-  const right = x2 - x
-  const below = (received - sent) * HEIGHT / until
-  const along = (share: number): Place => ({ x: x + right * share, y: sent + (received - sent) * share })
-
-  return {
-    from,
-    colour: from === 'sender' ? ACCENT : MUTED,
-    x,
-    y: sent,
-    x2,
-    y2: received,
-    // the tip touches the lifeline, the head is drawn about its middle
-    head: along(1 - HEAD / 2 / Math.hypot(right, below)),
-    headAngle: degrees(Math.atan2(right, -below)),
-    labelled: along(LABEL_AT[from]),
-    // never upside down
-    textAngle: degrees(right > 0 ? Math.atan2(below, right) : Math.atan2(-below, -right))
-  }
-}
-
-function degrees (radians: number): number {
-  return radians * 180 / Math.PI
 }

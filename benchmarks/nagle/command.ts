@@ -1,8 +1,10 @@
 /* eslint-disable no-console */
 import { Command } from 'commander'
 import { listOf, wholeFrom } from '../command-line/arguments.ts'
-import { commandText } from '../command-line/command-text.ts'
-import { outOption, seedOption } from '../command-line/options.ts'
+import { commandText, outOption, seedOption } from '../command-line/options.ts'
+import { showResults } from '../report/results.ts'
+import { nagleResults } from './page.ts'
+import { runNagle } from './run.ts'
 
 interface NagleFlags {
   quick?: boolean
@@ -27,17 +29,7 @@ export const nagleCommand = new Command('nagle')
   .addOption(seedOption())
   .addOption(outOption())
   .action(async ({ quick, out, ...flags }: NagleFlags, command: Command) => {
-    // what draws charts is slow to load
-    const [{ runNagle }, { nagleResults }, { showResults }] = await Promise.all([
-      import('./run.ts'),
-      import('./page.ts'),
-      import('../report/results.ts')
-    ])
-    const outcome = await runNagle({
-      runs: quick === true ? QUICK_RUNS : RUNS,
-      ...flags,
-      command: commandText(command)
-    })
+    const outcome = await runNagle({ runs: quick === true ? QUICK_RUNS : RUNS, ...flags, command: commandText(command) })
 
     if (typeof outcome === 'string') {
       console.log(`${outcome}\nNothing was measured.`)

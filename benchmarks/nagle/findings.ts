@@ -4,27 +4,18 @@ import type { NagleRun } from './measure.ts'
 import type { NagleLink } from './report.ts'
 import type { Summary } from '../statistics.ts'
 
-/**
- * What the runs of one case over one link come to
- */
 export interface CaseFindings {
   case: NagleCase
 
-  /**
-   * The bytes of each data segment, as most runs had them: `1 + 9`.
-   */
+  /** The bytes of each data segment, as most runs had them: `1 + 9`. */
   sizes: number[]
 
-  /**
-   * The number of runs with those sizes.
-   */
+  /** The number of runs with those sizes. */
   agreeing: number
   runs: number
   retransmissions: number
 
-  /**
-   * Milliseconds from the first write to the arrival of each message.
-   */
+  /** Milliseconds from the first write to the arrival of each message. */
   arrivals: Summary[]
   first: Summary
   last: Summary
@@ -83,20 +74,16 @@ export function notTheCause (link: NagleLink, cases: NagleCase[]): string[] {
     : []
 }
 
-function findingOf (link: NagleLink, cases: NagleCase[], id: string): CaseFindings {
+export function findingOf (link: NagleLink, cases: NagleCase[], id: string): CaseFindings {
   return findings(link, cases.filter(of => of.id === id))[0]
 }
 
-/**
- * Bytes per segment: `1 + 9`, `10 × 1`.
- */
+/** Bytes per segment: `1 + 9`, `10 × 1`. */
 export function sizesText (sizes: number[]): string {
   return sizes.length > 2 && sizes.every(size => size === sizes[0]) ? `${sizes.length} × ${sizes[0]}` : sizes.join(' + ')
 }
 
-/**
- * The run whose writes and arrivals are nearest to the medians of all runs.
- */
+/** The run whose writes and arrivals are nearest to the medians of all runs. */
 export function typicalRun (link: NagleLink, id: string): NagleRun {
   const runs = link.runs.filter(run => run.case === id)
   const medians = transposed(runs.map(timesOf)).map(median)

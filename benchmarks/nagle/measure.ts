@@ -1,8 +1,8 @@
-import { EventEmitter, once } from 'node:events'
+import { EventEmitter } from 'node:events'
 import { addressOf } from '../contenders/address.ts'
 import { shuffled } from '../run/random.ts'
 import { scriptPath } from '../script-path.ts'
-import { startCapture } from './capture.ts'
+import { resultOf, startCapture } from './capture.ts'
 import { STACKS } from './cases.ts'
 import { microseconds, toSegments } from './segments.ts'
 import type { Capture } from './capture.ts'
@@ -16,38 +16,24 @@ export interface MeasureOptions {
   cases: NagleCase[]
   runs: number
 
-  /**
-   * One-byte writes in each run.
-   */
   messages: number
 
-  /**
-   * Milliseconds between writes that are not in one tick.
-   */
+  /** Milliseconds between writes that are not in one tick. */
   spacing: number
   random(): number
 
-  /**
-   * Is told what begins.
-   */
   onStep?(message: string): void
 }
 
-/**
- * One connection. Times are in milliseconds since its first write.
- */
+/** One connection. Times are in milliseconds since its first write. */
 export interface NagleRun {
   case: string
 
-  /**
-   * Counted from 1.
-   */
+  /** Counted from 1. */
   run: number
   writes: number[]
 
-  /**
-   * When the receiver's program was given each message.
-   */
+  /** When the receiver's program was given each message. */
   arrivals: number[]
   segments: Segment[]
 }
@@ -89,9 +75,7 @@ export async function measure (link: Link, options: MeasureOptions): Promise<Nag
   return measured
 }
 
-/**
- * The first connection of a process compiles what it runs: it counts for nothing.
- */
+/** The first connection of a process compiles what it runs: it counts for nothing. */
 async function startStack (link: Link, stack: StackName, { messages }: MeasureOptions): Promise<StackEnds> {
   const arrivals: Arrival[] = []
   const events = new EventEmitter()
@@ -101,21 +85,13 @@ async function startStack (link: Link, stack: StackName, { messages }: MeasureOp
     name: `${stack} ${end}`,
     onTold (arrival) {
       arrivals.push(arrival)
-      events.emit('arrived')
+      events.emit('more')
     }
   })
 
-  async function arrived (bytes: number, timeout: number): Promise<Arrival[]> {
-    const signal = AbortSignal.timeout(timeout)
-
-    while (arrivals.reduce((sum, arrival) => sum + arrival.bytes, 0) < bytes) {
-      await once(events, 'arrived', { signal }).catch(err => {
-        throw new Error(`${stack}: ${bytes} bytes did not arrive within ${timeout} ms`, { cause: err })
-      })
-    }
-
-    return arrivals.splice(0)
-  }
+  const arrived: StackEnds['arrived'] = async (bytes, timeout) => resultOf(() => (
+    arrivals.reduce((sum, arrival) => sum + arrival.bytes, 0) < bytes ? undefined : arrivals.splice(0)
+  ), events, timeout, `${stack}: ${bytes} bytes did not arrive`)
 
   const [listener, dialler] = await Promise.all([start('listener'), start('dialler')])
   const address = await listener.ask('listen', link.listenHost)
@@ -165,9 +141,7 @@ async function measureOne (link: Link, ends: StackEnds, of: NagleCase, run: numb
   }
 }
 
-/**
- * Enough for a segment that is sent three times
- */
+/** Enough for a segment that is sent three times */
 function timeoutOver (link: Link): number {
   return Math.ceil(5_000 + 10 * link.roundTrip)
 }

@@ -1,23 +1,15 @@
 import { whole } from '../report/numbers.ts'
 
-/**
- * Events near each other in time, which a chart names together
- */
+/** Events near each other in time, which a chart names together */
 export interface Moment {
-  /**
-   * The index of the first of them.
-   */
+  /** The index of the first of them. */
   first: number
   count: number
 
-  /**
-   * Half way between the first and the last.
-   */
+  /** Half way between the first and the last. */
   middle: number
 
-  /**
-   * Which they are and when they were: `2-10` and below it `5-46 ms`.
-   */
+  /** Which they are and when they were: `2-10` and below it `5-46 ms`. */
   text: string
 }
 

@@ -1,17 +1,10 @@
-/**
- * A TCP segment as one end of the link saw it
- */
 export interface Packet {
-  /**
-   * Milliseconds since 1970.
-   */
+  /** Milliseconds since 1970. */
   time: number
   fromPort: number
   toPort: number
 
-  /**
-   * As tcpdump abbreviates them: S, F, R, P and a dot for ACK.
-   */
+  /** As tcpdump abbreviates them: S, F, R, P and a dot for ACK. */
   flags: string
 
   /**
@@ -22,17 +15,12 @@ export interface Packet {
   to?: number
   ack?: number
 
-  /**
-   * Bytes of payload.
-   */
   length: number
 }
 
 const LINE = /^(\d+)\.(\d+) .*?IP6? \S+\.(\d+) > \S+\.(\d+): Flags \[([^\]]*)\](?:.*?, seq (\d+)(?::(\d+))?)?(?:.*?, ack (\d+))?.*, length (\d+)/
 
-/**
- * Reads a line of `tcpdump -tt -n -S`. Undefined for what is no TCP segment.
- */
+/** Reads a line of `tcpdump -tt -n -S`. Undefined for what is no TCP segment. */
 export function parsePacket (line: string): Packet | undefined {
   const match = LINE.exec(line)
 

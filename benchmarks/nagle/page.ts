@@ -8,24 +8,20 @@ import type { NagleLink, NagleReport } from './report.ts'
 import type { Results } from '../report/results.ts'
 
 export function nagleResults (report: NagleReport): Results {
+  const { spacing, messages, links } = report
+
   return {
     name: 'nagle',
     json: report,
-    page: naglePage(report),
+    page: [
+      `# ${messages} one-byte writes, with and without Nagle's algorithm`,
+      provenance(report, report.versions),
+      `Raw TCP connections, without security or muxer. Writes are ${spacing} ms apart, so that no two share a tick of the event loop, or all in one tick. tcpdump at the sender captures the segments. Times count from the first write to when the receiver's program gets the bytes. Every write, arrival and segment is in [nagle.json](nagle.json).`,
+      '![A sequence chart for each round trip, with Nagle\'s algorithm and without](nagle.svg)',
+      ...links.flatMap(link => linkPage(link, report))
+    ].join('\n\n'),
     charts: { nagle: nagleChart(report) }
   }
-}
-
-export function naglePage (report: NagleReport): string {
-  const { spacing, messages, links } = report
-
-  return [
-    `# ${messages} one-byte writes, with and without Nagle's algorithm`,
-    provenance(report, report.versions),
-    `Raw TCP connections, without security or muxer. Writes are ${spacing} ms apart, so that no two share a tick of the event loop, or all in one tick. tcpdump at the sender captures the segments. Times count from the first write to when the receiver's program gets the bytes. Every write, arrival and segment is in [nagle.json](nagle.json).`,
-    '![A sequence chart for each round trip, with Nagle\'s algorithm and without](nagle.svg)',
-    ...links.flatMap(link => linkPage(link, report))
-  ].join('\n\n')
 }
 
 function linkPage (link: NagleLink, report: NagleReport): string[] {

@@ -7,26 +7,18 @@ import type { Link } from '../link/link.ts'
 import type { Environment } from '../report/environment.ts'
 
 export interface NagleOptions {
-  /**
-   * What to type to do this again.
-   */
+  /** What to type to do this again. */
   command: string
 
-  /**
-   * Round trips of the links, in milliseconds.
-   */
+  /** Round trips of the links, in milliseconds. */
   roundTrips: number[]
   runs: number
   messages: number
 
-  /**
-   * Milliseconds between writes.
-   */
+  /** Milliseconds between writes. */
   spacing: number
 
-  /**
-   * For the order of the cases.
-   */
+  /** For the order of the cases. */
   seed: number
 }
 
@@ -34,17 +26,13 @@ export interface NagleLink extends Pick<Link, 'kind' | 'title' | 'shape' | 'roun
   runs: NagleRun[]
 }
 
-/**
- * All that is known of a run, as its JSON file holds it
- */
+/** All that is known of a run, as its JSON file holds it */
 export interface NagleReport extends Environment, Pick<NagleOptions, 'messages' | 'spacing' | 'seed'> {
   benchmark: 'nagle'
   versions: Record<string, string>
   cases: NagleCase[]
 
-  /**
-   * Each holds every write, arrival and segment.
-   */
+  /** Each holds every write, arrival and segment. */
   links: NagleLink[]
 }
 

@@ -55,9 +55,7 @@ async function measureOver (link: Link, { runs, messages, spacing, seed }: Nagle
   return { kind, title, shape, roundTrip, passedOver, runs: measured }
 }
 
-/**
- * @returns why, where neither kind works
- */
+/** @returns why, where neither kind works */
 async function openKernelLink (delay: number): Promise<Link | string> {
   const reasons: string[] = []
 

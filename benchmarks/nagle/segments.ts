@@ -2,26 +2,18 @@ import type { Packet } from './packet.ts'
 
 export type Side = 'sender' | 'receiver'
 
-/**
- * A TCP segment and when it left and came. Times are in milliseconds.
- */
+/** A TCP segment and when it left and came. Times are in milliseconds. */
 export interface Segment {
   from: Side
   sent: number
 
-  /**
-   * Undefined where it was lost.
-   */
+  /** Undefined where it was lost. */
   received?: number
 
-  /**
-   * Bytes of payload, 0 for a pure ACK.
-   */
+  /** Bytes of payload, 0 for a pure ACK. */
   bytes: number
 
-  /**
-   * True where these bytes were sent before.
-   */
+  /** True where these bytes were sent before. */
   retransmission: boolean
 }
 
@@ -31,14 +23,9 @@ export interface Captured {
 }
 
 export interface SegmentsInit {
-  /**
-   * The port of the sender.
-   */
   port: number
 
-  /**
-   * Milliseconds since 1970 that are to be zero: the first write.
-   */
+  /** Milliseconds since 1970 that are to be zero: the first write. */
   start: number
 
   /**
@@ -79,16 +66,12 @@ export function toSegments ({ sender, receiver }: Captured, { port, start, captu
     .toSorted((a, b) => a.sent - b.sent)
 }
 
-/**
- * No clock here tells less apart.
- */
+/** No clock here tells less apart. */
 export function microseconds (milliseconds: number): number {
   return Math.round(milliseconds * 1_000) / 1_000
 }
 
-/**
- * Data: SYN, FIN and the ACK that ends the handshake are nobody's message.
- */
+/** Data: SYN, FIN and the ACK that ends the handshake are nobody's message. */
 function outward (packets: Packet[], port: number): Packet[] {
   return packets.filter(({ fromPort, length }) => fromPort === port && length > 0)
 }

@@ -1,6 +1,6 @@
+import { performance } from 'node:perf_hooks'
 import { openPeer } from '../contenders/registry.ts'
 import { serve, tell } from '../run/serve.ts'
-import { wallClock } from './wall-clock.ts'
 import type { Channel, Dialled } from '../contenders/contender.ts'
 
 /**
@@ -8,9 +8,7 @@ import type { Channel, Dialled } from '../contenders/contender.ts'
  * notes when it wrote or read, by the clock of the captures.
  */
 
-/**
- * Told unasked whenever bytes have arrived.
- */
+/** Told unasked whenever bytes have arrived. */
 export interface Arrival {
   type: 'arrived'
   bytes: number
@@ -66,9 +64,7 @@ const tasks = {
     return times
   },
 
-  /**
-   * Begins to close.
-   */
+  /** Begins to close. */
   close (): void {
     connection?.close().catch(() => {})
   }
@@ -77,3 +73,23 @@ const tasks = {
 export type NagleTasks = typeof tasks
 
 serve(tasks)
+
+/**
+ * Milliseconds since 1970 to a few microseconds: the clock of a packet capture,
+ * and the same in every process of a machine. `Date.now()` has whole
+ * milliseconds, and `performance.timeOrigin` was read before the process had
+ * started up.
+ */
+function wallClock (): () => number {
+  const before = Date.now()
+  let tick = before
+
+  // at most a millisecond
+  while (tick === before) {
+    tick = Date.now()
+  }
+
+  const offset = tick - performance.now()
+
+  return () => performance.now() + offset
+}

@@ -1,7 +1,9 @@
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
-import { commandText } from '../command-line/command-text.ts'
-import { outOption, seedOption } from '../command-line/options.ts'
+import { commandText, outOption, seedOption } from '../command-line/options.ts'
+import { showResults } from '../report/results.ts'
+import { perfResults } from './page.ts'
+import { runPerfSuite } from './run.ts'
 import type { Listener } from './run.ts'
 import type { JsPeer } from './worker.ts'
 
@@ -31,12 +33,6 @@ export const perfCommand = new Command('perf')
   .addOption(seedOption())
   .addOption(outOption())
   .action(async ({ quick = false, out, ...flags }: PerfFlags, command: Command) => {
-    // what draws charts is slow to load
-    const [{ runPerfSuite }, { perfResults }, { showResults }] = await Promise.all([
-      import('./run.ts'),
-      import('./page.ts'),
-      import('../report/results.ts')
-    ])
     const { size, ...init } = { ...quick ? QUICK : FULL, ...flags }
     const report = await runPerfSuite({ ...init, bytes: size * 1_048_576, command: commandText(command) })
 

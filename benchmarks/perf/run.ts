@@ -1,7 +1,6 @@
-/* eslint-disable no-console */
-import { buildPeer } from '../contenders/build.ts'
-import { runProgram } from '../contenders/program.ts'
+import { contenderNamed } from '../contenders/registry.ts'
 import { environment } from '../report/environment.ts'
+import { progress } from '../run/progress.ts'
 import { seededRandom, shuffled } from '../run/random.ts'
 import { startWorker, withWorkers } from '../run/worker.ts'
 import { scriptPath } from '../script-path.ts'
@@ -9,29 +8,19 @@ import { median } from '../statistics.ts'
 import type { JsPeer, PerfTasks, Sample } from './worker.ts'
 import type { PeerName } from '../contenders/build.ts'
 import type { Environment } from '../report/environment.ts'
+import type { Worker } from '../run/worker.ts'
 
 /** What listens: the dialler's own kind, or a program in another language */
 export type Listener = 'itself' | 'official' | PeerName
 
-export interface Row {
+export interface RowResult {
   dialler: JsPeer
   listener: Listener
-}
-
-export interface RowResult extends Row {
   up: Sample[]
   down: Sample[]
 
   /** The median of each round, in ms */
   latency: number[]
-}
-
-export interface PerfReport {
-  environment: Environment
-  bytes: number
-  rounds: number
-  seed: number
-  rows: RowResult[]
 }
 
 export interface PerfInit {
@@ -43,6 +32,11 @@ export interface PerfInit {
   command: string
 }
 
+export interface PerfReport extends Environment, Pick<PerfInit, 'bytes' | 'rounds' | 'seed'> {
+  benchmark: 'perf'
+  rows: RowResult[]
+}
+
 const LATENCIES = 200
 
 /** Every row once a round, in another order each time, in new processes each time */
@@ -51,50 +45,54 @@ export async function runPerfSuite ({ diallers, listeners, bytes, rounds, seed, 
   const rows: RowResult[] = listeners.flatMap(listener => diallers
     .filter(dialler => listener !== 'official' || dialler !== 'official')
     .map(dialler => ({ dialler, listener, up: [], down: [], latency: [] })))
-
-  await withWorkers(async () => {
-    for (let round = 0; round < rounds; round++) {
-      for (const row of shuffled(rows, random)) {
-        await measure(row, bytes)
-        console.error('%d/%d %s to %s: up %s ms, down %s ms', round + 1, rounds, row.dialler, row.listener, row.up.at(-1)?.ms.toFixed(0), row.down.at(-1)?.ms.toFixed(0))
-      }
-    }
-  })
-
-  return { environment: environment(command), bytes, rounds, seed, rows }
-}
-
-async function measure (row: RowResult, bytes: number): Promise<void> {
-  const script = scriptPath(import.meta.url, 'worker')
-  const dialler = await startWorker<PerfTasks>({ script, name: row.dialler })
-  const listener = await listen(row, script)
+  const shown = progress(rounds * rows.length)
 
   try {
-    row.up.push(await dialler.ask('perf', row.dialler, listener.address, bytes, 0))
-    row.down.push(await dialler.ask('perf', row.dialler, listener.address, 0, bytes))
-    row.latency.push(median(await dialler.ask('latency', row.dialler, listener.address, LATENCIES)))
+    await withWorkers(async () => {
+      for (let round = 1; round <= rounds; round++) {
+        for (const row of shuffled(rows, random)) {
+          shown.step(`round ${round} of ${rounds}, ${row.dialler} to ${row.listener}`)
+          await measure(row, bytes, message => { shown.note(message) })
+        }
+      }
+    })
+  } finally {
+    shown.stop()
+  }
+
+  return { benchmark: 'perf', ...environment(command), bytes, rounds, seed, rows }
+}
+
+async function measure (row: RowResult, bytes: number, onProgress: (message: string) => void): Promise<void> {
+  const dialler = await start(row.dialler, 'dialler')
+  const { address, end } = await listen(row, onProgress)
+
+  try {
+    row.up.push(await dialler.ask('perf', address, bytes, 0))
+    row.down.push(await dialler.ask('perf', address, 0, bytes))
+    row.latency.push(median(await dialler.ask('latency', address, LATENCIES)))
     await dialler.ask('stop')
   } finally {
     await dialler.end()
-    await listener.end()
+    await end()
   }
 }
 
-async function listen ({ dialler, listener }: Row, script: string): Promise<{ address: string, end(): Promise<void> }> {
+async function listen ({ dialler, listener }: RowResult, onProgress: (message: string) => void): Promise<{ address: string, end(): Promise<void> }> {
   if (listener === 'go' || listener === 'rust') {
-    const built = await buildPeer(listener, () => { console.error('building the %s peer', listener) })
+    const contender = contenderNamed('stream', listener)
+    await contender.prepare?.(onProgress)
+    const program = await contender.open()
+    const [address] = await program.listen(['127.0.0.1'])
 
-    if (built.status === 'missing-toolchain') {
-      throw new Error(`there is no working ${built.toolchain} on this machine`)
-    }
-
-    const program = runProgram([built.binary, 'listen'])
-    const { multiaddr } = await program.nextLine()
-
-    return { address: multiaddr, end: async () => program.end() }
+    return { address, end: async () => program.close() }
   }
 
-  const worker = await startWorker<PerfTasks>({ script, name: `${listener} listener` })
+  const worker = await start(listener === 'itself' ? dialler : listener, 'listener')
 
-  return { address: await worker.ask('listen', listener === 'itself' ? dialler : listener), end: async () => worker.end() }
+  return { address: await worker.ask('listen'), end: async () => worker.end() }
+}
+
+async function start (peer: JsPeer, end: string): Promise<Worker<PerfTasks>> {
+  return startWorker<PerfTasks>({ script: scriptPath(import.meta.url, 'worker'), args: [peer], name: `${peer} ${end}` })
 }

@@ -1,12 +1,10 @@
-import { noise } from '@libp2p/noise'
-import { tcp as officialTcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
-import { multiaddr } from '@multiformats/multiaddr'
-import { createLibp2p } from 'libp2p'
-import { optimistic, tcp } from '../../src/index.ts'
+import { startNode } from '../contenders/node.ts'
+import { STACKS } from '../contenders/stacks.ts'
 import { serve } from '../run/serve.ts'
 import { runPerf, servePerf } from './protocol.ts'
-import type { Libp2p } from '@libp2p/interface'
+import type { Connection, Libp2p } from '@libp2p/interface'
+
+/** A process that is one js peer: `worker <peer>`. */
 
 export type JsPeer = 'official' | 'transport' | 'ours'
 
@@ -17,68 +15,49 @@ export interface Sample {
   cpu: number
 }
 
-const STACKS = {
-  official: () => ({ transports: [officialTcp()], connectionEncrypters: [noise()], streamMuxers: [yamux()] }),
-  transport: () => ({ transports: [tcp()], connectionEncrypters: [noise()], streamMuxers: [yamux()] }),
-  ours: () => ({ transports: [tcp()], connectionEncrypters: [optimistic(noise())], streamMuxers: [optimistic(yamux())] })
-}
-
+const stack = await STACKS[process.argv[2] as JsPeer]()
 let node: Libp2p | undefined
 
-async function start (peer: JsPeer, listen: string[]): Promise<Libp2p> {
-  node = await createLibp2p({
-    ...STACKS[peer](),
-    addresses: { listen },
-    // it would ping
-    connectionMonitor: { enabled: false },
-    connectionManager: { inboundConnectionThreshold: 10_000 }
-  })
+async function withConnection<T> (address: string, use: (connection: Connection) => Promise<T>): Promise<T> {
+  node ??= await startNode(stack, {})
+  const connection = await node!.dial(stack.multiaddr(address), { force: true })
+  const result = await use(connection)
+  await connection.close()
 
-  return node
+  return result
 }
 
 const tasks = {
   /** @returns the address */
-  async listen (peer: JsPeer): Promise<string> {
-    const listener = await start(peer, ['/ip4/127.0.0.1/tcp/0'])
+  async listen (): Promise<string> {
+    const listener: Libp2p = await startNode(stack, { addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] } })
     await servePerf(listener)
 
     return listener.getMultiaddrs()[0].toString()
   },
 
   /** One run over a new connection, whose dial is not in the time */
-  async perf (peer: JsPeer, address: string, upload: number, download: number): Promise<Sample> {
-    node ??= await start(peer, [])
-    const options = peer === 'ours' ? { negotiateFully: false } : {}
-    const connection = await node.dial(multiaddr(address), { force: true })
-
+  perf: async (address: string, upload: number, download: number): Promise<Sample> => withConnection(address, async connection => {
     // the code is compiled, and windows have grown as they do for a peer in use
-    await runPerf(connection, 1_048_576, 1_048_576, options)
+    await runPerf(connection, 1_048_576, 1_048_576, stack.streamOptions)
 
     const cpu = process.cpuUsage()
-    const ms = await runPerf(connection, upload, download, options)
+    const ms = await runPerf(connection, upload, download, stack.streamOptions)
     const { user, system } = process.cpuUsage(cpu)
 
-    await connection.close()
-
     return { ms, cpu: (user + system) / 1_000 }
-  },
+  }),
 
   /** The time of a byte up and a byte down, on a new stream each, in ms */
-  async latency (peer: JsPeer, address: string, count: number): Promise<number[]> {
-    node ??= await start(peer, [])
-    const options = peer === 'ours' ? { negotiateFully: false } : {}
-    const connection = await node.dial(multiaddr(address), { force: true })
+  latency: async (address: string, count: number): Promise<number[]> => withConnection(address, async connection => {
     const samples: number[] = []
 
-    for (let i = 0; i < count; i++) {
-      samples.push(await runPerf(connection, 1, 1, options))
+    while (samples.length < count) {
+      samples.push(await runPerf(connection, 1, 1, stack.streamOptions))
     }
 
-    await connection.close()
-
     return samples
-  },
+  }),
 
   async stop (): Promise<void> {
     await node?.stop()

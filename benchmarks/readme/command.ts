@@ -2,8 +2,16 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command, Option } from 'commander'
+import { connectResults } from '../connect/page.ts'
+import { nagleResults } from '../nagle/page.ts'
+import { writeResults } from '../report/results.ts'
+import { scaleResults } from '../scale/page.ts'
 import { RESULTS, packageRoot } from '../script-path.ts'
-import type { Results } from '../report/results.ts'
+import { throughputResults } from '../throughput/page.ts'
+import { replaceBlock } from './block.ts'
+import { figuresBlock } from './figures.ts'
+import { readReports } from './reports.ts'
+import { summaryBlock } from './summary.ts'
 
 export const readmeCommand = new Command('readme')
   .description('writes the figures of README and docs/benchmarks.md, the pages and the charts again, from the JSON files of the results')
@@ -11,20 +19,9 @@ export const readmeCommand = new Command('readme')
   .addOption(new Option('--readme <file>', 'where the summary between the markers is replaced').default(path.join(packageRoot(), 'README.md'), 'README.md'))
   .addOption(new Option('--figures <file>', 'where all figures between the markers are replaced').default(path.join(packageRoot(), 'docs/benchmarks.md'), 'docs/benchmarks.md'))
   .action(async ({ results, readme, figures }: { results: string, readme: string, figures: string }) => {
-    const [{ replaceBlock }, { summaryBlock }, { figuresBlock }, { readReports }, { connectResults }, { nagleResults }, { throughputResults }, { scaleResults }, { writeResults }] = await Promise.all([
-      import('./block.ts'),
-      import('./summary.ts'),
-      import('./figures.ts'),
-      import('./reports.ts'),
-      import('../connect/page.ts'),
-      import('../nagle/page.ts'),
-      import('../throughput/page.ts'),
-      import('../scale/page.ts'),
-      import('../report/results.ts')
-    ])
     const reports = await readReports(results)
     const { connect, nagle, throughput, scale } = reports
-    const all: Array<Results | undefined> = [
+    const all = [
       connect && connectResults(connect),
       nagle && nagleResults(nagle),
       throughput && throughputResults(throughput),

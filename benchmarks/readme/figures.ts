@@ -15,16 +15,12 @@ import type { NagleReport } from '../nagle/report.ts'
 import type { ScaleReport } from '../scale/report.ts'
 import type { ThroughputReport } from '../throughput/report.ts'
 
-/**
- * As seen from docs/benchmarks.md
- */
+/** As seen from docs/benchmarks.md */
 const DIRECTORY = '../benchmarks/results'
 
 const NOISE = '~: the difference may be noise.'
 
-/**
- * The figures of docs/benchmarks.md, each with what made it.
- */
+/** The figures of docs/benchmarks.md, each with what made it. */
 export function figuresBlock ({ connect, nagle, throughput, scale }: Reports): string {
   return [
     `Written by \`npm run benchmark:all\` from the JSON files in [benchmarks/results](${DIRECTORY}), which hold every sample. Ratios compare what was measured in the same run.`,
@@ -87,9 +83,7 @@ function scaleSection (report: ScaleReport): string[] {
   ]
 }
 
-/**
- * Of what every ratio compares; pages have those of all.
- */
+/** Of what every ratio compares; pages have those of all. */
 function versionsOf (rivals: Array<{ name: string, versions: Record<string, string> }>): Record<string, string> {
   return Object.assign({}, ...rivals.filter(({ name }) => name === 'official' || name === 'ours').map(({ versions }) => versions))
 }

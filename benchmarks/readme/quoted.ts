@@ -8,21 +8,14 @@ import type { ConnectReport, LinkRuns, RivalSummary } from '../connect/report.ts
 import type { NagleLink, NagleReport } from '../nagle/report.ts'
 import type { ThroughputReport } from '../throughput/report.ts'
 
-/**
- * A ratio that docs/benchmarks.md quotes
- */
 export interface QuotedRatio {
   suite: 'connect' | 'nagle' | 'throughput'
 
-  /**
-   * The same in every run.
-   */
+  /** The same in every run. */
   name: string
   ratio: number
 
-  /**
-   * The page says that it may be noise.
-   */
+  /** The page says that it may be noise. */
   noisy: boolean
 }
 
@@ -38,18 +31,14 @@ export function quotedRatios ({ connect, nagle, throughput }: Reports): QuotedRa
   ].filter(({ ratio }) => Number.isFinite(ratio))
 }
 
-/**
- * The longest link, and who was measured over it.
- */
+/** The longest link, and who was measured over it. */
 export function quotedLink ({ links, rivals }: ConnectReport): { link: LinkRuns, summaries: RivalSummary[] } {
   const link = links.reduce((longest, link) => link.roundTrip > longest.roundTrip ? link : longest)
 
   return { link, summaries: summariseLink(link, rivals).filter(({ total }) => total.count > 0) }
 }
 
-/**
- * The first link, which is that of the textbooks.
- */
+/** The first link, which is that of the textbooks. */
 export function quotedNagleLink ({ links }: NagleReport): NagleLink {
   return links[0]
 }

@@ -5,9 +5,7 @@ import type { NagleReport } from '../nagle/report.ts'
 import type { ScaleReport } from '../scale/report.ts'
 import type { ThroughputReport } from '../throughput/report.ts'
 
-/**
- * What is known; a suite that was never run has no section.
- */
+/** What is known; a suite that was never run has no section. */
 export interface Reports {
   connect?: ConnectReport
   nagle?: NagleReport
@@ -15,18 +13,13 @@ export interface Reports {
   scale?: ScaleReport
 }
 
-/**
- * The reports that a directory of results holds.
- */
 export async function readReports (directory: string): Promise<Reports> {
   const [connect, nagle, throughput, scale] = await Promise.all(['connect', 'nagle', 'throughput', 'scale'].map(async name => readJson(path.join(directory, `${name}.json`))))
 
   return { connect, nagle, throughput, scale }
 }
 
-/**
- * Undefined where there is none.
- */
+/** Undefined where there is none. */
 export async function readJson (file: string): Promise<any> {
   try {
     return JSON.parse(await readFile(file, 'utf8'))

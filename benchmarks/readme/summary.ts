@@ -1,7 +1,7 @@
+import { marked } from '../report/comparison.ts'
 import { ms, short, trips } from '../report/numbers.ts'
 import { markdownTable } from '../report/table.ts'
-import { samplesOf } from '../series.ts'
-import { median } from '../statistics.ts'
+import { medianOf } from '../series.ts'
 import { timeRatio } from '../throughput/comparisons.ts'
 import { quotedLink } from './quoted.ts'
 import type { Reports } from './reports.ts'
@@ -9,9 +9,7 @@ import type { RivalSummary } from '../connect/report.ts'
 import type { Environment } from '../report/environment.ts'
 import type { ThroughputReport } from '../throughput/report.ts'
 
-/**
- * What is measured, with the official transport, with ours, and the ratio
- */
+/** What is measured, with the official transport, with ours, and the ratio */
 type Line = [string, string, string, string]
 
 const STREAM = 'stream'
@@ -73,29 +71,20 @@ function table (rows: Line[]): string {
 }
 
 function timeLine (report: ThroughputReport, title: string, row: string, level: string): Line {
+  const [official, ours] = medians(report, row, level, 'time')
   const comparison = timeRatio(report, row, { level, rival: 'ours' }, { level, rival: 'official' })
 
-  return [title, ...both(report, row, level, 'time', 'us'), comparison == null ? '-' : marked(comparison)]
+  return [title, `${short(official)} us`, `${short(ours)} us`, marked(comparison)]
 }
 
 function delayLine (report: ThroughputReport, title: string, row: string, level: string): Line {
-  const metric = 'loop delay p99'
+  const [official, ours] = medians(report, row, level, 'loop delay p99')
 
-  return [title, ...both(report, row, level, metric, 'ms'), short(middle(report, row, level, 'ours', metric) / middle(report, row, level, 'official', metric))]
+  return [title, `${short(official)} ms`, `${short(ours)} ms`, short(ours / official)]
 }
 
-function marked ({ ratio, noisy }: { ratio: number, noisy: boolean }): string {
-  return `${noisy ? '~' : ''}${ratio.toFixed(2)}`
-}
-
-function both (report: ThroughputReport, row: string, level: string, metric: string, unit: string): [string, string] {
-  const text = (rival: string): string => `${short(middle(report, row, level, rival, metric))} ${unit}`
-
-  return [text('official'), text('ours')]
-}
-
-function middle (report: ThroughputReport, row: string, level: string, rival: string, metric: string): number {
-  return median(samplesOf(report.samples, { row, level, rival, metric }))
+function medians (report: ThroughputReport, row: string, level: string, metric: string): number[] {
+  return ['official', 'ours'].map(rival => medianOf(report.samples, { row, level, rival, metric }))
 }
 
 function source (reports: Array<Environment | undefined>, isNoisy: boolean): string {

@@ -1,16 +1,12 @@
 import { median, percentile } from '../statistics.ts'
 
-/**
- * How many times as much as the other.
- */
+/** How many times as much as the other. */
 export interface Comparison {
   ratio: number
   p10: number
   p90: number
 
-  /**
-   * The rounds do not agree which of the two is more.
-   */
+  /** The rounds do not agree which of the two is more. */
   noisy: boolean
 }
 
@@ -31,4 +27,9 @@ export function compare (samples: number[], others: number[]): Comparison | unde
   const p90 = percentile(ratios, 90)
 
   return { ratio: median(ratios), p10, p90, noisy: p10 <= 1 && p90 >= 1 }
+}
+
+/** Two digits behind the point, `~` before what may be noise, and `-` for nothing */
+export function marked (comparison?: Pick<Comparison, 'ratio' | 'noisy'>): string {
+  return comparison == null ? '-' : `${comparison.noisy ? '~' : ''}${comparison.ratio.toFixed(2)}`
 }

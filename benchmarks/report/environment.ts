@@ -2,15 +2,11 @@ import { execFileSync } from 'node:child_process'
 import os from 'node:os'
 import { packageRoot } from '../script-path.ts'
 
-/**
- * What a figure depends on besides the packages
- */
+/** What a figure depends on besides the packages */
 export interface Environment {
   date: string
 
-  /**
-   * What to type to make it again.
-   */
+  /** What to type to make it again. */
   command: string
 
   /**
@@ -24,15 +20,11 @@ export interface Environment {
   cores: number
   memory: string
 
-  /**
-   * Processes ready to run, averaged over the last minute.
-   */
+  /** Processes ready to run, averaged over the last minute. */
   load: number
 }
 
-/**
- * What runs was built from
- */
+/** What runs was built from */
 let built: string | undefined
 
 /**
@@ -60,9 +52,7 @@ export function environment (command: string): Environment {
   }
 }
 
-/**
- * Where, when and how the figures of a page were made.
- */
+/** Where, when and how the figures of a page were made. */
 export function provenance (environment: Environment, versions: Record<string, string> = {}): string {
   const { command, date, commit, cpu, cores, memory, kernel, node, load } = environment
 
@@ -72,9 +62,7 @@ export function provenance (environment: Environment, versions: Record<string, s
   ].join('\n')
 }
 
-/**
- * What was measured, a line each.
- */
+/** What was measured, a line each. */
 export function versionsList (measured: Array<{ title: string, level?: string, versions: Record<string, string> }>): string {
   return measured.map(({ title, level, versions }) => `- ${title}${level == null ? '' : ` (${level})`}: ${versionsText(versions)}`).join('\n')
 }

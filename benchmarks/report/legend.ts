@@ -1,9 +1,13 @@
 import { TEXT } from './palette.ts'
-import { textWidth } from './text-width.ts'
 
 const FONT_SIZE = 12
 const SWATCH = 14
 const GAP = 18
+
+/** Pixels that a text takes in a common sans-serif font; fonts differ by a tenth */
+export function textWidth (text: string, fontSize: number): number {
+  return text.length * fontSize * 0.58
+}
 
 /**
  * A line of swatches and names. The legends of vega stand within one of several

@@ -19,9 +19,7 @@ export function logTicks ([least, most]: [number, number]): number[] {
     .filter(tick => tick >= least && tick <= most)
 }
 
-/**
- * From the least to the most of what is positive, with some room.
- */
+/** From the least to the most of what is positive, with some room. */
 export function logDomain (values: number[], room: number): [number, number] {
   const positive = values.filter(value => value > 0)
 

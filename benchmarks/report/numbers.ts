@@ -1,6 +1,4 @@
-/**
- * Milliseconds to three figures or so: what is below 10 ms shows its tenths.
- */
+/** Milliseconds to three figures or so: what is below 10 ms shows its tenths. */
 export function ms (milliseconds: number): string {
   if (Number.isNaN(milliseconds)) {
     return '-'
@@ -17,9 +15,7 @@ export function trips (count: number): string {
   return Number.isNaN(count) ? '-' : count.toFixed(1)
 }
 
-/**
- * Three digits that count; `-` where there is no number.
- */
+/** Three digits that count; `-` where there is no number. */
 export function short (value: number): string {
   if (!Number.isFinite(value)) {
     return '-'
@@ -38,18 +34,13 @@ export function short (value: number): string {
   return value.toFixed(size >= 10 ? 1 : 2)
 }
 
-/**
- * Minutes and seconds.
- */
 export function duration (milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1_000)
 
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
-/**
- * Milliseconds without their fraction: `1,504`.
- */
+/** Milliseconds without their fraction: `1,504`. */
 export function whole (milliseconds: number): string {
   return Math.round(milliseconds).toLocaleString('en')
 }

@@ -9,25 +9,19 @@ export const DARK_PAGE = '#0d1117'
 
 export const TEXT = '#757b84'
 
-/**
- * Axes, lifelines and spreads
- */
+/** Axes, lifelines and spreads */
 export const LINE = '#7d858f'
 
-/**
- * For grid lines, which may be faint
- */
+/** For grid lines, which may be faint */
 export const FAINT_OPACITY = 0.22
 
-/**
- * What the chart is about, beside what is there to compare
- */
+/** What the chart is about, beside what is there to compare */
 export const ACCENT = '#2f81f7'
 export const MUTED = '#8b949e'
 
 /**
- * A rival has one colour in all charts, whatever is beside it. They differ to eyes
- * that lack one of the three cones too.
+ * Each rival keeps its colour in every chart. Colour-blind readers (protanopia,
+ * deuteranopia, tritanopia) can tell all of them apart.
  */
 export const RIVALS: Record<string, string> = {
   net: MUTED,
@@ -39,8 +33,8 @@ export const RIVALS: Record<string, string> = {
 }
 
 /**
- * For what is no rival, as phases. Neighbours differ in lightness and in hue, also
- * to eyes that see red and green alike.
+ * For what is no rival, such as the phases of a dial. Neighbours differ in lightness
+ * too, for readers who see red and green alike.
  */
 export const SERIES = ['#2f81f7', '#d9730d', '#1a9c6b', '#a15bd6', '#c2477f', '#8a7d2c', '#0f96a8']
 

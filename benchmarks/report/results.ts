@@ -1,27 +1,17 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { renderSvg } from './svg.ts'
 import type { TopLevelSpec } from 'vega-lite'
 
 export interface Results {
-  /**
-   * Of the files, without their extension.
-   */
+  /** Of the files, without their extension. */
   name: string
 
-  /**
-   * All that was measured.
-   */
   json: object
 
-  /**
-   * In Markdown: what the terminal shows too.
-   */
+  /** In Markdown: what the terminal shows too. */
   page: string
 
-  /**
-   * By file name without its extension.
-   */
+  /** By file name without its extension. */
   charts: Record<string, TopLevelSpec>
 }
 
@@ -38,6 +28,8 @@ export async function writeResults ({ name, json, page, charts }: Results, direc
     return path.relative(process.cwd(), target)
   }
 
+  // vega is slow to load, and not needed where options are wrong
+  const { renderSvg } = await import('./svg.ts')
   await mkdir(directory, { recursive: true })
 
   return [
@@ -48,9 +40,6 @@ export async function writeResults ({ name, json, page, charts }: Results, direc
   ]
 }
 
-/**
- * As `writeResults`, and shows the page.
- */
 export async function showResults (results: Results, directory: string): Promise<void> {
   const files = await writeResults(results, directory)
 

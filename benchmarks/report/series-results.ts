@@ -7,27 +7,18 @@ import type { TopLevelSpec } from 'vega-lite'
 interface Parts {
   title: string
 
-  /**
-   * How it was measured.
-   */
   how: string
   legend: string[]
 
-  /**
-   * What its charts show, for those who cannot see them.
-   */
+  /** What its charts show, for those who cannot see them. */
   alternative: string
   chart(level: string): TopLevelSpec
 
-  /**
-   * Paragraphs and tables of one level.
-   */
+  /** Paragraphs and tables of one level. */
   level(level: string): string[]
 }
 
-/**
- * A page with a section and a chart for each level that was measured.
- */
+/** A page with a section and a chart for each level that was measured. */
 export function seriesResults (report: SeriesReport & { benchmark: string }, { title, how, legend, alternative, chart, level }: Parts): Results {
   const name = report.benchmark
   const levels = levelsOf(report)

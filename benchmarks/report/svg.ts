@@ -1,14 +1,12 @@
-import { View, parse } from 'vega'
+import * as vega from 'vega'
 import { compile } from 'vega-lite'
+import { textWidth } from './legend.ts'
 import { FAINT_OPACITY, LINE, SERIES, TEXT } from './palette.ts'
-import { measureText } from './text-width.ts'
 import type { Config, TopLevelSpec } from 'vega-lite'
 
 const FONT = '-apple-system, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif'
 
-/**
- * How all charts look. The background is the page's.
- */
+/** How all charts look. The background is the page's. */
 const CONFIG: Config = {
   background: 'transparent',
   font: FONT,
@@ -41,18 +39,31 @@ const CONFIG: Config = {
   text: { color: TEXT, fontSize: 12 }
 }
 
-/**
- * Draws a chart without a browser. The same chart is the same text each time.
- */
+/** Draws a chart without a browser. The same chart is the same text each time. */
 export async function renderSvg (chart: TopLevelSpec): Promise<string> {
   measureText()
 
   const { spec } = compile(chart, { config: CONFIG })
-  const view = new View(parse(spec), { renderer: 'none' })
+  const view = new vega.View(vega.parse(spec), { renderer: 'none' })
 
   try {
     return `${await view.toSVG()}\n`
   } finally {
     view.finalize()
   }
+}
+
+interface TextMetrics {
+  width(item: { fontSize?: number }, text: unknown): number
+}
+
+/**
+ * Without a canvas to measure text on, vega takes every character to be as wide
+ * as the widest and leaves a third of a chart empty.
+ */
+function measureText (): void {
+  // its typings leave this part of vega-scenegraph out
+  const { textMetrics } = vega as unknown as { textMetrics: TextMetrics }
+
+  textMetrics.width = ({ fontSize = 11 }, text) => textWidth(String(text ?? ''), fontSize)
 }

@@ -6,14 +6,9 @@ import type { Worker, WorkerInit } from './worker.ts'
 
 export const ENDS: End[] = ['dialler', 'listener']
 
-/**
- * The processes of both ends of connections
- */
 export type Ends<T extends Tasks> = Record<End, Worker<T>>
 
-/**
- * Starts both, each on a core of its own.
- */
+/** Starts both, each on a core of its own. */
 export async function startEnds<T extends Tasks> (init: (end: End) => WorkerInit): Promise<Ends<T>> {
   const [dialler, listener] = await Promise.all(ENDS.map(async end => {
     const worker = await startWorker<T>(init(end))

@@ -24,9 +24,7 @@ export async function withCleanUp <T> (cleanUp: () => Promise<void>, fn: () => P
   }
 }
 
-/**
- * Never resolves once a signal has come: what begins then would not be cleaned up.
- */
+/** Never resolves once a signal has come: what begins then would not be cleaned up. */
 export async function unlessStopping (): Promise<void> {
   if (stopping) {
     await new Promise(() => {})

@@ -4,9 +4,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/**
- * The two processes that a benchmark connects
- */
+/** The two processes that a benchmark connects */
 export type End = 'dialler' | 'listener'
 
 /**
@@ -27,16 +25,11 @@ export async function keepOnOwnCore (end: End, pid: number): Promise<void> {
   }
 }
 
-/**
- * Why the ends cannot be kept on cores of their own, if they cannot.
- */
+/** Why the ends cannot be kept on cores of their own, if they cannot. */
 export function whyNoOwnCores (): string | undefined {
   return (available ??= findCores()).why
 }
 
-/**
- * What a report says of that.
- */
 export function ownCoreNotes (): string[] {
   const why = whyNoOwnCores()
 
@@ -70,9 +63,7 @@ function findCores (): Available {
   return status === 0 ? { cores } : { why: 'taskset is not allowed to' }
 }
 
-/**
- * A list as the kernel writes it, such as `0-3,8`.
- */
+/** A list as the kernel writes it, such as `0-3,8`. */
 export function parseCores (list: string): number[] {
   return list.split(',').filter(range => range !== '').flatMap(range => {
     const [first, last = first] = range.split('-').map(Number)

@@ -1,14 +1,9 @@
 import { SingleBar } from 'cli-progress'
 
 export interface Progress {
-  /**
-   * Says what is going on now.
-   */
   note(message: string): void
 
-  /**
-   * One more of `total` is done.
-   */
+  /** One more of `total` is done. */
   step(message: string): void
 
   stop(): void
@@ -16,9 +11,7 @@ export interface Progress {
 
 const LINE_INTERVAL = 2_000
 
-/**
- * A bar on a terminal, elsewhere a line at most every two seconds.
- */
+/** A bar on a terminal, elsewhere a line at most every two seconds. */
 export function progress (total: number, output: NodeJS.WriteStream = process.stderr): Progress {
   return output.isTTY ? bar(total, output) : lines(total, output)
 }

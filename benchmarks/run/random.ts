@@ -1,6 +1,4 @@
-/**
- * Numbers from 0 to 1 that are the same for the same seed (mulberry32).
- */
+/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
 export function seededRandom (seed: number): () => number {
   let state = seed >>> 0
 
@@ -13,9 +11,7 @@ export function seededRandom (seed: number): () => number {
   }
 }
 
-/**
- * The items in random order (Fisher and Yates).
- */
+/** The items in random order (Fisher and Yates). */
 export function shuffled <T> (items: readonly T[], random: () => number): T[] {
   const order = [...items]
 

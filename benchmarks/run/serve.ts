@@ -17,9 +17,7 @@ export type Reply =
   { type: 'done', id: number, result: unknown } |
   { type: 'failed', id: number, reason: string }
 
-/**
- * Does what the parent process asks over the channel, and ends with the channel.
- */
+/** Does what the parent process asks over the channel, and ends with the channel. */
 export function serve (tasks: Tasks, end?: () => void): void {
   endWithParent(end)
   process.on('message', ({ id, task, parameters }: Request) => {
@@ -36,9 +34,7 @@ async function perform (task: Tasks[string], parameters: unknown[]): Promise<unk
   return task(...parameters)
 }
 
-/**
- * Tells the parent process something, asked or not.
- */
+/** Tells the parent process something, asked or not. */
 export function tell (message: object): void {
   if (process.connected) {
     // the parent may have gone without our knowing yet

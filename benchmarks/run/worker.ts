@@ -7,19 +7,11 @@ export interface WorkerInit {
   script: string
   args?: string[]
 
-  /**
-   * For errors.
-   */
   name: string
 
-  /**
-   * Options for Node.
-   */
   execArgv?: string[]
 
-  /**
-   * A command that runs the worker, such as strace and its options.
-   */
+  /** A command that runs the worker, such as strace and its options. */
   under?: string[]
 
   /**
@@ -28,29 +20,19 @@ export interface WorkerInit {
    */
   detached?: boolean
 
-  /**
-   * Where to list it while it runs, for `endWorkers`
-   */
+  /** Where to list it while it runs, for `endWorkers` */
   group?: WorkerGroup
 
-  /**
-   * Gets what the worker tells without having been asked.
-   */
+  /** Gets what the worker tells without having been asked. */
   onTold?(message: any): void
 }
 
-/**
- * A process that runs a script which calls `serve`
- */
+/** A process that runs a script which calls `serve` */
 export interface Worker<T extends Tasks> {
-  /**
-   * Of the worker itself, also where a command runs it.
-   */
+  /** Of the worker itself, also where a command runs it. */
   pid: number
 
-  /**
-   * Rejects with what the worker says, or when it ends.
-   */
+  /** Rejects with what the worker says, or when it ends. */
   ask<Name extends string & keyof T>(task: Name, ...parameters: Parameters<T[Name]>): Promise<Awaited<ReturnType<T[Name]>>>
   end(): Promise<void>
 }
@@ -58,9 +40,7 @@ export interface Worker<T extends Tasks> {
 interface Running {
   subprocess: ReturnType<typeof spawn>
 
-  /**
-   * Undefined until the worker tells it.
-   */
+  /** Undefined until the worker tells it. */
   pid?: number
   detached: boolean
 }
@@ -69,9 +49,7 @@ export type WorkerGroup = Set<Running>
 
 const everyone: WorkerGroup = new Set()
 
-/**
- * Runs a script that calls `serve` in a process of its own.
- */
+/** Runs a script that calls `serve` in a process of its own. */
 export async function startWorker<T extends Tasks> (init: WorkerInit): Promise<Worker<T>> {
   await unlessStopping()
 
@@ -143,16 +121,12 @@ export async function startWorker<T extends Tasks> (init: WorkerInit): Promise<W
   }
 }
 
-/**
- * Runs a function that starts workers. None is left, whatever happens.
- */
+/** Runs a function that starts workers. None is left, whatever happens. */
 export async function withWorkers <T> (fn: () => Promise<T>): Promise<T> {
   return withCleanUp(async () => endWorkers(everyone), fn)
 }
 
-/**
- * Also those that are not ready yet.
- */
+/** Also those that are not ready yet. */
 export async function endWorkers (group: WorkerGroup): Promise<void> {
   await Promise.all([...group].map(end))
 }

@@ -20,9 +20,7 @@ const COLUMNS = 2
 const WIDTH = 300
 const HEIGHT = 190
 
-/**
- * Over less than this factor a few per cent would look like much
- */
+/** Over less than this factor a few per cent would look like much */
 const LEAST_SPAN = 4
 
 /**
@@ -101,9 +99,7 @@ function panel ({ title, unit }: Quantity, points: Point[], counts: number[]): o
   }
 }
 
-/**
- * With room for the ends of the lines
- */
+/** With room for the ends of the lines */
 function verticalDomain (points: Point[]): [number, number] {
   const [least, most] = logDomain(points.flatMap(({ median, p10, p90 }) => [median, p10, p90]), 1.15)
   const widening = Math.sqrt(Math.max(1, LEAST_SPAN / (most / least)))

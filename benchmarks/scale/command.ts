@@ -1,8 +1,10 @@
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
-import { commandText } from '../command-line/command-text.ts'
-import { outOption, rivalsOption, seedOption } from '../command-line/options.ts'
+import { commandText, outOption, rivalsOption, seedOption } from '../command-line/options.ts'
 import { LEVELS, selectContenders } from '../contenders/registry.ts'
+import { showResults } from '../report/results.ts'
+import { scaleResults } from './page.ts'
+import { runScale } from './run.ts'
 import type { Level } from '../contenders/contender.ts'
 
 interface ScaleFlags {
@@ -16,9 +18,7 @@ interface ScaleFlags {
   out: string
 }
 
-/**
- * At the stream level 10,000 connections would be minutes of handshakes.
- */
+/** At the stream level 10,000 connections would be minutes of handshakes. */
 const FULL = { counts: [10, 100, 1_000, 10_000], rounds: 3, maxStreamLevel: 1_000 }
 const QUICK = { counts: [10, 100, 1_000], rounds: 1, maxStreamLevel: 100 }
 
@@ -33,12 +33,6 @@ export const scaleCommand = new Command('scale')
   .addOption(seedOption())
   .addOption(outOption())
   .action(async ({ quick = false, out, ...flags }: ScaleFlags, command: Command) => {
-    // what draws charts is slow to load
-    const [{ runScale }, { scaleResults }, { showResults }] = await Promise.all([
-      import('./run.ts'),
-      import('./page.ts'),
-      import('../report/results.ts')
-    ])
     const { maxStreamLevel, ...defaults } = quick ? QUICK : FULL
     const report = await runScale({
       ...defaults,

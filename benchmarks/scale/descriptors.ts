@@ -1,22 +1,16 @@
 import { readFileSync } from 'node:fs'
 
-/**
- * What a process needs besides its connections
- */
+/** What a process needs besides its connections */
 const SPARE = 200
 
-/**
- * Why a process cannot have as many connections, if it cannot.
- */
+/** Why a process cannot have as many connections, if it cannot. */
 export function whyTooMany (count: number): string | undefined {
   const limit = descriptorLimit()
 
   return count + SPARE > limit ? `a process may have ${limit} file descriptors (see ulimit -n)` : undefined
 }
 
-/**
- * Node raises its limit to the hard one when it starts.
- */
+/** Node raises its limit to the hard one when it starts. */
 function descriptorLimit (): number {
   try {
     return parseLimits(readFileSync('/proc/self/limits', 'utf8'))

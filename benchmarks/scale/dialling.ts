@@ -1,20 +1,12 @@
-import { createHistogram, performance } from 'node:perf_hooks'
+import { performance } from 'node:perf_hooks'
+import { Percentiles } from '../measure/percentiles.ts'
 import type { Dialled, Peer } from '../contenders/contender.ts'
+import type { P50AndP99 } from '../measure/percentiles.ts'
 
-/**
- * Milliseconds of one dial
- */
-export interface DialTimes {
-  p50: number
-  p99: number
-}
-
-/**
- * Dials, and knows how long each took.
- */
+/** Dials, and knows how long each took */
 export class Dialling {
   readonly #peer: Peer
-  readonly #histogram = createHistogram({ figures: 3 })
+  readonly #times = new Percentiles()
 
   constructor (peer: Peer) {
     this.#peer = peer
@@ -36,20 +28,15 @@ export class Dialling {
         begun++
         const dialled = performance.now()
         connections.push(await this.#peer.dial(address))
-        this.#histogram.record(Math.max(1, Math.round((performance.now() - dialled) * 1_000)))
+        this.#times.record(performance.now() - dialled)
       }
     }))
 
     return performance.now() - started
   }
 
-  /**
-   * @returns those of all dials since this was asked last
-   */
-  take (): DialTimes {
-    const times = { p50: this.#histogram.percentile(50) / 1_000, p99: this.#histogram.percentile(99) / 1_000 }
-    this.#histogram.reset()
-
-    return times
+  /** @returns those of all dials since this was asked last */
+  take (): P50AndP99 {
+    return this.#times.take()
   }
 }

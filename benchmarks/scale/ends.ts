@@ -8,9 +8,6 @@ import type { End } from '../run/own-core.ts'
 
 export type ScaleEnds = Ends<ScaleTasks>
 
-/**
- * What something cost
- */
 export interface Took {
   milliseconds: number
 
@@ -24,9 +21,7 @@ export interface Took {
  */
 const HOSTS = Array.from({ length: 16 }, (_, index) => `127.0.0.${index + 1}`)
 
-/**
- * How long to wait for both ends to agree on how many connections there are, in ms
- */
+/** How long to wait for both ends to agree on how many connections there are, in ms */
 const SETTLE_TIMEOUT = 60_000
 
 export async function withEnds<T> ({ level, name }: Contender, use: (ends: ScaleEnds, addresses: string[]) => Promise<T>): Promise<T> {
@@ -75,9 +70,7 @@ export async function closeAll (ends: ScaleEnds): Promise<Took> {
   return { milliseconds, cpu: { dialler: after.dialler - before.dialler, listener: after.listener - before.listener } }
 }
 
-/**
- * @throws {Error} if the ends do not come to have that many connections
- */
+/** @throws {Error} if the ends do not come to have that many connections */
 async function unlessItTakesTooLong (ends: ScaleEnds, count: number, settled: Promise<unknown>): Promise<void> {
   const timeout = Promise.withResolvers<never>()
   const timer = setTimeout(() => {

@@ -19,14 +19,10 @@ const WARM_UP = { connection: 1_000, stream: 200 }
  */
 const ENOUGH_DIALS = { connection: 5_000, stream: 200 }
 
-/**
- * How often the ends are asked for nothing, to know what asking costs
- */
+/** How often the ends are asked for nothing, to know what asking costs */
 const ASKED = 15
 
-/**
- * What it costs to dial and to close so many connections
- */
+/** What it costs to dial and to close so many connections */
 export async function measureCosts (ends: ScaleEnds, addresses: string[], level: Level, count: number): Promise<Measurements> {
   await openAll(ends, addresses, WARM_UP[level])
   await closeAll(ends)

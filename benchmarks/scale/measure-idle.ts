@@ -7,19 +7,13 @@ import type { Measurements } from '../measure/measurements.ts'
 import type { Memory } from '../measure/memory.ts'
 import type { End } from '../run/own-core.ts'
 
-/**
- * Connections that come and go before, so that what both ends make once is made
- */
+/** Connections that come and go before, so that what both ends make once is made */
 const WARM_UP = 100
 
-/**
- * How long a dial or a connection may be held by what ended it, in ms
- */
+/** How long a dial or a connection may be held by what ended it, in ms */
 const LINGER = 1_000
 
-/**
- * How often it is told how long connections have been idle, in ms
- */
+/** How often it is told how long connections have been idle, in ms */
 const IDLE_INTERVAL = 1_000
 
 /**

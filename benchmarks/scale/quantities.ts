@@ -3,16 +3,12 @@ import { summarise } from '../statistics.ts'
 import type { ScaleReport } from './report.ts'
 import type { Summary } from '../statistics.ts'
 
-/**
- * A number that a chart draws and a short table lists: of both ends
- */
+/** A number that a chart draws and a short table lists: of both ends */
 export interface Quantity {
   title: string
   unit: string
 
-  /**
-   * Those of both ends, round by round.
-   */
+  /** Those of both ends, round by round. */
   metrics: string[]
 
   /**
@@ -22,9 +18,7 @@ export interface Quantity {
    */
   join?: 'sum' | 'max'
 
-  /**
-   * @default 1
-   */
+  /** @default 1 */
   divisor?: number
 }
 
@@ -40,9 +34,7 @@ export const QUANTITIES: Quantity[] = [
   { title: 'close CPU', unit: 'us/connection', metrics: ['close cpu dialler', 'close cpu listener'] }
 ]
 
-/**
- * Undefined where it was not measured.
- */
+/** Undefined where it was not measured. */
 export function summaryOf (report: ScaleReport, { metrics, join = 'sum', divisor = 1 }: Quantity, of: { row: string, level: string, rival: string }): Summary | undefined {
   const ends = metrics.map(metric => samplesOf(report.samples, { ...of, metric }))
 
@@ -57,9 +49,7 @@ export function summaryOf (report: ScaleReport, { metrics, join = 'sum', divisor
   }))
 }
 
-/**
- * The numbers of connections that were measured at a level.
- */
+/** The numbers of connections that were measured at a level. */
 export function countsAt (report: ScaleReport, level: string): number[] {
   return report.counts.filter(count => report.samples.some(series => series.level === level && series.row === `${count}`))
 }

@@ -9,38 +9,9 @@ import { whyTooMany } from './descriptors.ts'
 import { withEnds } from './ends.ts'
 import { measureCosts } from './measure-costs.ts'
 import { measureIdle } from './measure-idle.ts'
-import type { ScaleReport } from './report.ts'
+import type { ScaleOptions, ScaleReport } from './report.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { Measurements } from '../measure/measurements.ts'
-
-export interface ScaleOptions {
-  /**
-   * What to type to do this again.
-   */
-  command: string
-
-  /**
-   * Numbers of connections.
-   */
-  counts: number[]
-
-  /**
-   * The most connections at the stream level: each has a handshake at both ends.
-   */
-  maxStreamLevel: number
-  contenders: Contender[]
-  rounds: number
-
-  /**
-   * How long connections lie idle, in ms.
-   */
-  hold: number
-
-  /**
-   * For the order within the rounds.
-   */
-  seed: number
-}
 
 export async function runScale ({ command, counts, maxStreamLevel, contenders, rounds, hold, seed }: ScaleOptions): Promise<ScaleReport> {
   const list = new SeriesList()
@@ -92,10 +63,7 @@ export async function runScale ({ command, counts, maxStreamLevel, contenders, r
     rounds,
     hold,
     counts: possible,
-    notes: [
-      ...ownCoreNotes(),
-      ...notes
-    ],
+    notes: [...ownCoreNotes(), ...notes],
     samples: list.series
   }
 }

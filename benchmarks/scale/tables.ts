@@ -1,34 +1,36 @@
 import { NAMES } from '../contenders/names.ts'
 import { SOCKET_INACTIVITY_TIMEOUT } from '../contenders/stacks.ts'
 import { short } from '../report/numbers.ts'
-import { rivalsAt, samplesOf } from '../series.ts'
-import { median } from '../statistics.ts'
+import { tableOf } from '../report/table.ts'
+import { medianOf, rivalsAt, samplesOf } from '../series.ts'
 import { QUANTITIES, countsAt, summaryOf } from './quantities.ts'
 import type { ScaleReport } from './report.ts'
-import type { Table } from '../report/table.ts'
+import type { ColumnOf, Table } from '../report/table.ts'
+import type { SeriesKey } from '../series.ts'
 
 const KiB = 1_024
 
-/**
- * Metrics of both ends stand in one cell, the dialler's first.
- */
-const COLUMNS: Array<{ title: string, metrics: string[], divisor?: number }> = [
-  { title: 'dials/s', metrics: ['dial rate'] },
-  { title: 'dial ms p50/p99', metrics: ['dial p50', 'dial p99'] },
-  { title: 'CPU us/dial', metrics: ['cpu dialler', 'cpu listener'] },
-  { title: 'heap KiB', metrics: ['heap dialler', 'heap listener'], divisor: KiB },
-  { title: 'ext KiB', metrics: ['external dialler', 'external listener'], divisor: KiB },
-  { title: 'RSS KiB', metrics: ['rss dialler', 'rss listener'], divisor: KiB },
-  { title: 'loop ms p50', metrics: ['loop delay p50 dialler', 'loop delay p50 listener'] },
-  { title: 'loop ms p99', metrics: ['loop delay p99 dialler', 'loop delay p99 listener'] },
-  { title: 'close us each', metrics: ['close time each'] },
-  { title: 'CPU us/close', metrics: ['close cpu dialler', 'close cpu listener'] },
-  { title: 'dropped', metrics: ['dropped'] }
+/** Metrics of both ends stand in one cell, the dialler's first. */
+const METRICS: Array<[title: string, metrics: string[], divisor?: number]> = [
+  ['dials/s', ['dial rate']],
+  ['dial ms p50/p99', ['dial p50', 'dial p99']],
+  ['CPU us/dial', ['cpu dialler', 'cpu listener']],
+  ['heap KiB', ['heap dialler', 'heap listener'], KiB],
+  ['ext KiB', ['external dialler', 'external listener'], KiB],
+  ['RSS KiB', ['rss dialler', 'rss listener'], KiB],
+  ['loop ms p50', ['loop delay p50 dialler', 'loop delay p50 listener']],
+  ['loop ms p99', ['loop delay p99 dialler', 'loop delay p99 listener']],
+  ['close us each', ['close time each']],
+  ['CPU us/close', ['close cpu dialler', 'close cpu listener']],
+  ['dropped', ['dropped']]
 ]
 
-/**
- * What grows if the cost of one connection depends on how many there are
- */
+const HEAD: Array<ColumnOf<Line>> = [
+  ['connections', ({ count }) => count.toLocaleString('en')],
+  ['rival', ({ rival }) => NAMES[rival], 'left']
+]
+
+/** What grows if the cost of one connection depends on how many there are */
 const GROWING = ['cpu', 'close cpu', 'close time each', 'heap dialler', 'heap listener']
 
 export const LEGEND = [
@@ -38,12 +40,10 @@ export const LEGEND = [
   'Memory is what one idle connection adds to an end after garbage collection; of few connections it is mostly noise.'
 ]
 
-/**
- * How long connections lay idle, and how many of all rounds were gone by then.
- */
+/** How long connections lay idle, and how many of all rounds were gone by then. */
 export function idleness (report: ScaleReport, level: string): string {
   const dropped = rivalsAt(report, level).map(rival => {
-    const drops = countsAt(report, level).map(count => ({ count, samples: samplesOf(report.samples, { row: `${count}`, level, rival, metric: 'dropped' }) }))
+    const drops = countsAt(report, level).map(count => ({ count, samples: samplesOf(report.samples, { ...keyOf({ count, rival }, level), metric: 'dropped' }) }))
     const gone = drops.reduce((sum, { samples }) => samples.reduce((sum, sample) => sum + sample, sum), 0)
     const all = drops.reduce((sum, { count, samples }) => sum + count * samples.length, 0)
 
@@ -53,57 +53,54 @@ export function idleness (report: ScaleReport, level: string): string {
   return `Connections lay idle for ${report.hold.toLocaleString('en')} ms. Dropped meanwhile, in all rounds: ${dropped.join(', ')}.`
 }
 
-/**
- * All costs at one level, a line for each number of connections and rival.
- */
+/** All costs at one level, a line for each number of connections and rival. */
 export function costTable (report: ScaleReport, level: string): Table {
-  return {
-    columns: [{ title: 'connections' }, { title: 'rival', align: 'left' }, ...COLUMNS.map(({ title }) => ({ title }))],
-    rows: lines(report, level).map(({ count, rival }) => [
-      count.toLocaleString('en'),
-      NAMES[rival],
-      ...COLUMNS.map(({ metrics, divisor = 1 }) => metrics.map(metric => short(middle(report, level, count, rival, metric) / divisor)).join(' / '))
+  return tableOf(lines(report, level), [
+    ...HEAD,
+    ...METRICS.map(([title, metrics, divisor = 1]): ColumnOf<Line> => [
+      title,
+      of => metrics.map(metric => short(medianOf(report.samples, { ...keyOf(of, level), metric }) / divisor)).join(' / ')
     ])
-  }
+  ])
 }
 
-/**
- * The quantities that the chart draws, of both ends together.
- */
+/** The quantities that the chart draws, of both ends together. */
 export function quantityTable (report: ScaleReport, level: string): Table {
-  return {
-    columns: [{ title: 'connections' }, { title: 'rival', align: 'left' }, ...QUANTITIES.map(({ title, unit }) => ({ title: `${title}, ${unit}` }))],
-    rows: lines(report, level).map(({ count, rival }) => [
-      count.toLocaleString('en'),
-      NAMES[rival],
-      ...QUANTITIES.map(quantity => short(summaryOf(report, quantity, { row: `${count}`, level, rival })?.median ?? NaN))
+  return tableOf(lines(report, level), [
+    ...HEAD,
+    ...QUANTITIES.map((quantity): ColumnOf<Line> => [
+      `${quantity.title}, ${quantity.unit}`,
+      of => short(summaryOf(report, quantity, keyOf(of, level))?.median ?? NaN)
     ])
-  }
+  ])
 }
 
-/**
- * What a connection costs among many, as a multiple of what it costs among few.
- */
+/** What a connection costs among many, as a multiple of what it costs among few. */
 export function growthTable (report: ScaleReport, level: string): Table {
   const counts = countsAt(report, level)
 
-  return {
-    columns: [{ title: 'rival', align: 'left' }, ...GROWING.map(metric => ({ title: `${metric} ${counts.join(' : ')}` }))],
-    rows: rivalsAt(report, level).map(rival => [
-      NAMES[rival],
-      ...GROWING.map(metric => {
-        const values = counts.map(count => middle(report, level, count, rival, metric))
+  return tableOf(rivalsAt(report, level), [
+    ['rival', rival => NAMES[rival], 'left'],
+    ...GROWING.map((metric): ColumnOf<string> => [
+      `${metric} ${counts.join(' : ')}`,
+      rival => {
+        const values = counts.map(count => medianOf(report.samples, { ...keyOf({ count, rival }, level), metric }))
 
         return values.map(value => short(value / values[0])).join(' : ')
-      })
+      }
     ])
-  }
+  ])
 }
 
-function lines (report: ScaleReport, level: string): Array<{ count: number, rival: string }> {
+interface Line {
+  count: number
+  rival: string
+}
+
+function lines (report: ScaleReport, level: string): Line[] {
   return countsAt(report, level).flatMap(count => rivalsAt(report, level).map(rival => ({ count, rival })))
 }
 
-function middle (report: ScaleReport, level: string, count: number, rival: string, metric: string): number {
-  return median(samplesOf(report.samples, { row: `${count}`, level, rival, metric }))
+function keyOf ({ count, rival }: Line, level: string): Omit<SeriesKey, 'metric'> {
+  return { row: `${count}`, level, rival }
 }

@@ -5,12 +5,10 @@ import { costTasks } from '../measure/cost.ts'
 import { memoryTasks } from '../measure/memory.ts'
 import { serve } from '../run/serve.ts'
 import { Dialling } from './dialling.ts'
-import type { DialTimes } from './dialling.ts'
 import type { Dialled } from '../contenders/contender.ts'
+import type { P50AndP99 } from '../measure/percentiles.ts'
 
-/**
- * One end of many connections of one contender: `worker <level> <contender>`.
- */
+/** One end of many connections of one contender: `worker <level> <contender>`. */
 
 /** How often it is looked at how many connections there are, in ms, and the most of the time that it may take */
 const POLL = 2
@@ -30,7 +28,7 @@ const tasks = {
 
   dial: async (addresses: string[], count: number): Promise<number> => dialling.dial(addresses, count, connections),
 
-  dialTimes: (): DialTimes => dialling.take(),
+  dialTimes: (): P50AndP99 => dialling.take(),
 
   connections: (): number => peer.connections(),
 
@@ -38,30 +36,22 @@ const tasks = {
     await Promise.all(connections.splice(0).map(async connection => connection.close()))
   },
 
-  /**
-   * Of this process so far, in microseconds.
-   */
+  /** Of this process so far, in microseconds. */
   cpuTime (): number {
     const { user, system } = process.cpuUsage()
 
     return user + system
   },
 
-  /**
-   * Not before it must: the listeners take memory.
-   */
+  /** Not before it must: the listeners take memory. */
   watchClosing (): void {
     allClosed = peer.allClosed()
   },
 
-  /**
-   * Resolves when all connections that there were at `watchClosing` are closed.
-   */
+  /** Resolves when all connections that there were at `watchClosing` are closed. */
   allClosed: async (): Promise<void> => allClosed,
 
-  /**
-   * Resolves when there are as many connections.
-   */
+  /** Resolves when there are as many connections. */
   async reached (count: number): Promise<void> {
     while (true) {
       const started = performance.now()

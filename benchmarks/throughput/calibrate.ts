@@ -32,9 +32,7 @@ export async function calibrate (pair: Pair, row: Row, target: number, warmUp: n
   }
 }
 
-/**
- * How long so many operations take, in ms: the median of some goes, after `warmUp` ms.
- */
+/** How long so many operations take, in ms: the median of some goes, after `warmUp` ms. */
 export async function timeGo (pair: Pair, operations: number, warmUp: number): Promise<number> {
   let elapsed = 0
 
@@ -61,9 +59,7 @@ export function timesAsMuch (go: number, slowest: number): number {
   return STEP ** Math.round(Math.log(slowest / go) / Math.log(STEP))
 }
 
-/**
- * The nearest of 1, 2, 5, 10, 20, 50, ...
- */
+/** The nearest of 1, 2, 5, 10, 20, 50, ... */
 export function roundNumber (value: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, value)))
   const candidates = [1, 2, 5, 10].map(digit => digit * power)

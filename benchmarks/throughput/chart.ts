@@ -20,16 +20,12 @@ interface Group {
   bars: Bar[]
 }
 
-/**
- * The published ratios of tcp-conn, as one more rival
- */
+/** The published ratios of tcp-conn, as one more rival */
 const PUBLISHED = 'tcp-conn'
 
 const WIDTH = 440
 
-/**
- * A bar has a lane, and below it there is one for its spread
- */
+/** A bar has a lane, and below it there is one for its spread */
 const LANE = 10
 const BAR = 13
 
@@ -82,9 +78,7 @@ function published ({ published: { overhead } }: ReportedRow, level: string): Ba
   return overhead == null || level !== NET.level ? [] : [{ rival: PUBLISHED, ratio: overhead, p10: overhead, p90: overhead }]
 }
 
-/**
- * Or of the first one where ours was not measured.
- */
+/** Or of the first one where ours was not measured. */
 function ratioOfOurs ({ bars }: Group): number {
   return (bars.find(({ rival }) => rival === 'ours') ?? bars[0]).ratio
 }
@@ -110,9 +104,7 @@ function alike (groups: Group[]): Group[][] {
   return panels
 }
 
-/**
- * Only the last panel shows its axis, whose title this is.
- */
+/** Only the last panel shows its axis, whose title this is. */
 function ratioPanel (groups: Group[], domain: [number, number], axis?: string): object {
   const lane = (rival: string, of = 'bar'): string => `${rival} ${of}`
   const isLast = axis != null

@@ -1,9 +1,11 @@
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
-import { commandText } from '../command-line/command-text.ts'
-import { outOption, rivalsOption, seedOption } from '../command-line/options.ts'
+import { commandText, outOption, rivalsOption, seedOption } from '../command-line/options.ts'
 import { LEVELS, selectContenders } from '../contenders/registry.ts'
+import { showResults } from '../report/results.ts'
+import { throughputResults } from './page.ts'
 import { rowNamed, rows } from './rows/registry.ts'
+import { runThroughput } from './run.ts'
 import type { Level } from '../contenders/contender.ts'
 
 interface ThroughputFlags {
@@ -46,24 +48,14 @@ export const throughputCommand = new Command('throughput')
     const preset = quick ? QUICK : FULL
     const freshProcesses = flags.freshProcesses && !quick
     const rounds = flags.rounds ?? Math.min(preset.rounds, flags.mostRounds ?? Infinity)
-    const chosen = {
+    const report = await runThroughput({
       ...preset,
       ...flags,
       rounds,
       freshProcesses,
       mostRounds: freshProcesses ? Math.max(rounds, flags.mostRounds ?? (flags.rounds == null ? FULL.mostRounds : rounds)) : rounds,
       rows: flags.rows?.map(rowNamed) ?? rows.filter(({ extra }) => extra !== true),
-      contenders: selectContenders('throughput', flags)
-    }
-
-    // what draws charts is slow to load
-    const [{ runThroughput }, { throughputResults }, { showResults }] = await Promise.all([
-      import('./run.ts'),
-      import('./page.ts'),
-      import('../report/results.ts')
-    ])
-    const report = await runThroughput({
-      ...chosen,
+      contenders: selectContenders('throughput', flags),
       command: commandText(command),
       counts: flags.counts && !quick
     })

@@ -3,17 +3,12 @@ import { rivalsAt, samplesOf } from '../series.ts'
 import type { ReportedRow, ThroughputReport } from './report.ts'
 import type { Comparison } from '../report/comparison.ts'
 
-/**
- * A contender as the keys of series have it
- */
+/** A contender as the keys of series have it */
 export interface Of {
   level: string
   rival: string
 }
 
-/**
- * What connections are compared with
- */
 export const NET: Of = { level: 'connection', rival: 'net' }
 
 /**
@@ -42,9 +37,6 @@ export function comparedAt (report: ThroughputReport, level: string): Array<{ of
   ]
 }
 
-/**
- * What was measured at a level.
- */
 export function rowsAt (report: ThroughputReport, level: string): ReportedRow[] {
   return report.rows.filter(({ name }) => report.samples.some(of => of.row === name && of.level === level))
 }

@@ -7,9 +7,7 @@ import type { Measurements } from '../measure/measurements.ts'
 import type { Allocation } from '../measure/memory.ts'
 import type { Row } from './rows/row.ts'
 
-/**
- * Room for so much garbage that none is collected meanwhile, in MiB
- */
+/** Room for so much garbage that none is collected meanwhile, in MiB */
 const NURSERY = 256
 
 const WARM_UP = 500
@@ -40,9 +38,7 @@ export async function countAllocations (contender: Contender, row: Row, most: nu
   }
 }
 
-/**
- * Undefined if garbage was collected.
- */
+/** Undefined if garbage was collected. */
 async function allocationsOf (pair: Pair, operations: number): Promise<Measurements | undefined> {
   const ends = [pair.dialler, pair.listener]
 
@@ -73,9 +69,7 @@ async function allocationsOf (pair: Pair, operations: number): Promise<Measureme
   ]
 }
 
-/**
- * How often both ends call the system to write to a TCP socket.
- */
+/** How often both ends call the system to write to a TCP socket. */
 export async function countWriteCalls (contender: Contender, row: Row, most: number): Promise<Measurements> {
   const operations = Math.min(most, WARM_UP)
 

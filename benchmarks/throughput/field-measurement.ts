@@ -5,9 +5,8 @@ import { countAllocations, countWriteCalls } from './counting-round.ts'
 import { startPair } from './pair.ts'
 import { percentilesOf, timeSlice } from './timed-slice.ts'
 import type { Field } from './fields.ts'
-import type { ThroughputOptions } from './options.ts'
 import type { Pair } from './pair.ts'
-import type { Work } from './report.ts'
+import type { ThroughputOptions, Work } from './report.ts'
 import type { Contender } from '../contenders/contender.ts'
 import type { Measurements } from '../measure/measurements.ts'
 
@@ -15,9 +14,6 @@ export interface FieldMeasurementInit extends Pick<ThroughputOptions, 'rounds' |
   writeCalls: boolean
   random(): number
 
-  /**
-   * Is told what begins.
-   */
   onStep(message: string): void
   onMeasured(contender: Contender, measurements: Measurements): void
 }
@@ -30,24 +26,16 @@ export class FieldMeasurement {
   readonly #field: Field
   readonly #init: FieldMeasurementInit
 
-  /**
-   * Those of the rivals that run
-   */
+  /** Those of the rivals that run */
   readonly #pairs = new Map<Contender, Pair>()
 
-  /**
-   * How many there are in one batch.
-   */
+  /** How many there are in one batch. */
   #operations = 1
 
-  /**
-   * How long a go of the slowest rival takes, in ms.
-   */
+  /** How long a go of the slowest rival takes, in ms. */
   #go = 1
 
-  /**
-   * How many times as much as the slowest one each rival does.
-   */
+  /** How many times as much as the slowest one each rival does. */
   readonly #timesAsMuch = new Map<Contender, number>()
 
   constructor (field: Field, init: FieldMeasurementInit) {
@@ -55,9 +43,7 @@ export class FieldMeasurement {
     this.#init = init
   }
 
-  /**
-   * How often `onStep` will be called, at most.
-   */
+  /** How often `onStep` will be called, at most. */
   get steps (): number {
     const { length } = this.#field.rivals
 
@@ -149,9 +135,7 @@ export class FieldMeasurement {
     return this.#init.target / this.#init.slices
   }
 
-  /**
-   * How many goes of a rival make about so many ms.
-   */
+  /** How many goes of a rival make about so many ms. */
   #timesIn (milliseconds: number, contender: Contender): number {
     return Math.max(1, Math.round(milliseconds / this.#go)) * (this.#timesAsMuch.get(contender) ?? 1)
   }

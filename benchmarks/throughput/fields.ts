@@ -4,18 +4,14 @@ import type { Row } from './rows/row.ts'
 import type { Contender, Level } from '../contenders/contender.ts'
 import type { Series } from '../series.ts'
 
-/**
- * A row at one level, and who is measured there
- */
+/** A row at one level, and who is measured there */
 export interface Field {
   row: Row
   level: Level
   rivals: Contender[]
 }
 
-/**
- * @throws {Error} where there is nothing to measure
- */
+/** @throws {Error} where there is nothing to measure */
 export function fieldsOf (rows: Row[], contenders: Contender[]): Field[] {
   const fields = rows
     .flatMap(row => row.levels.map(level => ({ row, level, rivals: contenders.filter(contender => contender.level === level) })))

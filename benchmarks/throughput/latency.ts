@@ -1,8 +1,6 @@
 import { createHistogram } from 'node:perf_hooks'
 
-/**
- * Microseconds, at percentiles that tell more than an average.
- */
+/** Microseconds, at percentiles that tell more than an average. */
 export interface Latency {
   p50: number
   p90: number
@@ -20,25 +18,19 @@ export class LatencyRecorder {
   readonly #batch: number
   #inBatch = 0
 
-  /**
-   * @param batch - how many operations make one sample, their average
-   */
+  /** @param batch - how many operations make one sample, their average */
   constructor (batch = 1) {
     this.#batch = batch
   }
 
-  /**
-   * The first operation of a stretch begins.
-   */
+  /** The first operation of a stretch begins. */
   start (): void {
     this.#fold()
     this.#inBatch = 0
     this.#stretch.recordDelta()
   }
 
-  /**
-   * An operation is done, and the next one begins.
-   */
+  /** An operation is done, and the next one begins. */
   readonly lap = (): void => {
     this.#inBatch++
 
@@ -48,9 +40,7 @@ export class LatencyRecorder {
     }
   }
 
-  /**
-   * @returns what was seen since this was asked last
-   */
+  /** @returns what was seen since this was asked last */
   take (): Latency {
     this.#fold()
 
@@ -61,9 +51,7 @@ export class LatencyRecorder {
     return latency
   }
 
-  /**
-   * A histogram that was reset has forgotten when its last operation ended.
-   */
+  /** A histogram that was reset has forgotten when its last operation ended. */
   #fold (): void {
     this.#all.add(this.#stretch)
     this.#stretch.reset()

@@ -7,23 +7,16 @@ import type { Contender } from '../contenders/contender.ts'
 import type { Ends } from '../run/ends.ts'
 import type { End } from '../run/own-core.ts'
 
-/**
- * Both ends of a contender in a row, connected.
- */
+/** Both ends of a contender in a row, connected. */
 export interface Pair extends Ends<ThroughputTasks> {
   port: number
   end(): Promise<void>
 }
 
 export interface PairInit {
-  /**
-   * Options for Node.
-   */
   execArgv?(end: End): string[]
 
-  /**
-   * A command that runs an end, see `WorkerInit`.
-   */
+  /** A command that runs an end, see `WorkerInit`. */
   under?(end: End): string[]
 }
 

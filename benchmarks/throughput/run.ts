@@ -9,8 +9,7 @@ import { fieldsOf, isPrecise } from './fields.ts'
 import { describeRow } from './report.ts'
 import { whyNoSegments } from './segments.ts'
 import { whyNoTracing } from './write-calls.ts'
-import type { ThroughputOptions } from './options.ts'
-import type { ThroughputReport } from './report.ts'
+import type { ThroughputOptions, ThroughputReport } from './report.ts'
 
 export async function runThroughput (options: ThroughputOptions): Promise<ThroughputReport> {
   const { command, seed, rounds, mostRounds, precision, target, slices, freshProcesses, nodeOptions, counts, rows, contenders } = options

@@ -10,16 +10,12 @@ const run = promisify(execFile)
  */
 export type SegmentCounts = Map<string, number>
 
-/**
- * Why segments of a connection cannot be counted here, if they cannot.
- */
+/** Why segments of a connection cannot be counted here, if they cannot. */
 export function whyNoSegments (): string | undefined {
   return spawnSync('ss', ['-V'], { stdio: 'ignore' }).error == null ? undefined : 'ss is not installed'
 }
 
-/**
- * @throws {Error} if there is no `ss`
- */
+/** @throws {Error} if there is no `ss` */
 export async function countSegments (port: number): Promise<SegmentCounts> {
   const { stdout } = await run('ss', ['-tinHO', `( sport = :${port} or dport = :${port} )`])
 
@@ -40,9 +36,7 @@ export function parseSegments (listing: string): SegmentCounts {
   return counts
 }
 
-/**
- * How many segments sockets that are in both counts sent in the meantime.
- */
+/** How many segments sockets that are in both counts sent in the meantime. */
 export function segmentsBetween (before: SegmentCounts, after: SegmentCounts): number {
   let sum = 0
 

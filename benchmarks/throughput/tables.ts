@@ -1,12 +1,14 @@
 import { NAMES } from '../contenders/names.ts'
+import { marked } from '../report/comparison.ts'
 import { short } from '../report/numbers.ts'
-import { rivalsAt, samplesOf } from '../series.ts'
-import { median, summarise } from '../statistics.ts'
+import { tableOf } from '../report/table.ts'
+import { medianOf, rivalsAt, samplesOf } from '../series.ts'
+import { summarise } from '../statistics.ts'
 import { NET, comparedAt, timeRatio } from './comparisons.ts'
 import type { Of } from './comparisons.ts'
 import type { ReportedRow, ThroughputReport } from './report.ts'
 import type { Comparison } from '../report/comparison.ts'
-import type { Table } from '../report/table.ts'
+import type { ColumnOf, Table } from '../report/table.ts'
 
 /**
  * Ratios of a level, a line per row: connections to raw net and the official
@@ -14,77 +16,49 @@ import type { Table } from '../report/table.ts'
  */
 export function ratioTable (report: ThroughputReport, level: string): Table {
   const base: Of = level === NET.level ? NET : { level, rival: 'official' }
-  const compared = comparedAt(report, level)
-  const published = level === NET.level
 
-  return {
-    columns: [
-      { title: 'row', align: 'left' },
-      { title: `${NAMES[base.rival]}, us/op` },
-      ...compared.map(({ of, to }) => ({ title: ratioTitle(of, to) })),
-      ...(published ? [{ title: 'tcp-conn (Go) / its raw TCP' }] : [])
-    ],
-    rows: report.rows.map(row => [
-      row.title,
-      short(median(samplesOf(report.samples, { row: row.name, ...base, metric: 'time' }))),
-      ...compared.map(({ of, to }) => withSpread(timeRatio(report, row.name, of, to))),
-      ...(published ? [row.published.overhead?.toFixed(2) ?? '-'] : [])
-    ])
-  }
+  return tableOf(report.rows, [
+    ['row', ({ title }) => title, 'left'],
+    [`${NAMES[base.rival]}, us/op`, ({ name }) => short(medianOf(report.samples, { row: name, ...base, metric: 'time' }))],
+    ...comparedAt(report, level).map(({ of, to }): ColumnOf<ReportedRow> => [ratioTitle(of, to), ({ name }) => withSpread(timeRatio(report, name, of, to))]),
+    ...(level === NET.level ? [PUBLISHED] : [])
+  ])
 }
+
+const PUBLISHED: ColumnOf<ReportedRow> = ['tcp-conn (Go) / its raw TCP', ({ published }) => published.overhead?.toFixed(2) ?? '-']
 
 export function ratioTitle (of: Of, to: Of): string {
   return `${NAMES[of.rival]} / ${NAMES[to.rival]}`
 }
 
-const COLUMNS: Array<{ title: string, metric: string }> = [
-  { title: 'p50', metric: 'p50' },
-  { title: 'p99', metric: 'p99' },
-  { title: 'CPU us/op', metric: 'cpu' },
-  { title: 'loop p99 ms', metric: 'loop delay p99' },
-  { title: 'heap B/op', metric: 'heap allocated' },
-  { title: 'ext B/op', metric: 'external allocated' },
-  { title: 'writes/op', metric: 'write calls' },
-  { title: 'segs/op', metric: 'segments' }
+const METRICS: Array<[title: string, metric: string]> = [
+  ['p50', 'p50'],
+  ['p99', 'p99'],
+  ['CPU us/op', 'cpu'],
+  ['loop p99 ms', 'loop delay p99'],
+  ['heap B/op', 'heap allocated'],
+  ['ext B/op', 'external allocated'],
+  ['writes/op', 'write calls'],
+  ['segs/op', 'segments']
 ]
 
-/**
- * All that was measured of a row at one level, a line per rival.
- */
-export function detailTable (report: ThroughputReport, row: ReportedRow, level: string): Table {
-  return {
-    columns: [
-      { title: '', align: 'left' },
-      { title: 'ops/s' },
-      { title: 'us/op' },
-      { title: 'p10-p90' },
-      { title: 'MB/s' },
-      ...COLUMNS.map(({ title }) => ({ title })),
-      { title: 'x net' },
-      { title: 'x official' }
-    ],
-    rows: rivalsAt(report, level).map(rival => {
-      const samples = (metric: string): number[] => samplesOf(report.samples, { row: row.name, level, rival, metric })
-      const time = summarise(samples('time'))
-      const ratio = (to: Of): string => to.level === level && to.rival === rival ? '-' : marked(timeRatio(report, row.name, { level, rival }, to))
+/** All that was measured of a row at one level, a line per rival. */
+export function detailTable (report: ThroughputReport, { name, bytes }: ReportedRow, level: string): Table {
+  const lines = rivalsAt(report, level).map(rival => ({ rival, time: summarise(samplesOf(report.samples, { row: name, level, rival, metric: 'time' })) }))
+  const ratio = (rival: string, to: Of): string => to.level === level && to.rival === rival ? '-' : marked(timeRatio(report, name, { level, rival }, to))
 
-      return [
-        NAMES[rival],
-        short(1_000_000 / time.median),
-        short(time.median),
-        `${short(time.p10)}-${short(time.p90)}`,
-        short(row.bytes / time.median),
-        ...COLUMNS.map(({ metric }) => short(median(samples(metric)))),
-        ratio(NET),
-        ratio({ level, rival: 'official' })
-      ]
-    })
-  }
+  return tableOf(lines, [
+    ['', ({ rival }) => NAMES[rival], 'left'],
+    ['ops/s', ({ time }) => short(1_000_000 / time.median)],
+    ['us/op', ({ time }) => short(time.median)],
+    ['p10-p90', ({ time }) => `${short(time.p10)}-${short(time.p90)}`],
+    ['MB/s', ({ time }) => short(bytes / time.median)],
+    ...METRICS.map(([title, metric]): ColumnOf<typeof lines[number]> => [title, ({ rival }) => short(medianOf(report.samples, { row: name, level, rival, metric }))]),
+    ['x net', ({ rival }) => ratio(rival, NET)],
+    ['x official', ({ rival }) => ratio(rival, { level, rival: 'official' })]
+  ])
 }
 
-/**
- * What to know of the figures of a row.
- */
 export function footnotes ({ batch, keepsConnection, published }: ReportedRow, level: string): string[] {
   return [
     ...(batch == null ? [] : [`p50 and p99 are of a message's share in batches of ${batch.messages} that ${batch.title === 'arrived' ? 'arrived' : 'were accepted'}.`]),
@@ -99,10 +73,6 @@ export const LEGEND = [
   'p50, p99 and "loop p99" are those of a whole round, and then the median of the rounds.',
   'CPU and memory are of both ends together; MB/s counts one direction. Every process holds the code of a whole node, raw net\'s too: what is collected as garbage takes the longer the more there is.'
 ]
-
-function marked (comparison: Comparison | undefined): string {
-  return comparison == null ? '-' : `${comparison.noisy ? '~' : ''}${comparison.ratio.toFixed(2)}`
-}
 
 function withSpread (comparison: Comparison | undefined): string {
   return comparison == null ? '-' : `${marked(comparison)} (${comparison.p10.toFixed(2)}-${comparison.p90.toFixed(2)})`

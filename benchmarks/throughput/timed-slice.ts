@@ -3,9 +3,7 @@ import type { Pair } from './pair.ts'
 import type { Measurements } from '../measure/measurements.ts'
 import type { Row } from './rows/row.ts'
 
-/**
- * Lets a pair that is warm do so many operations, so many times.
- */
+/** Lets a pair that is warm do so many operations, so many times. */
 export async function timeSlice (pair: Pair, row: Row, count: number, times: number): Promise<Measurements> {
   const ends = [pair.dialler, pair.listener]
   const operations = count * times

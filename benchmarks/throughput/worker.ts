@@ -9,9 +9,7 @@ import { rowNamed } from './rows/registry.ts'
 import type { Latency } from './latency.ts'
 import type { Session } from './rows/row.ts'
 
-/**
- * One end of one row for one contender: `worker <level> <contender> <row>`.
- */
+/** One end of one row for one contender: `worker <level> <contender> <row>`. */
 
 const RUN_TIMEOUT = 120_000
 
@@ -37,9 +35,7 @@ const tasks = {
     session = { peer, address, connection, channel: await connection.open() }
   },
 
-  /**
-   * @returns how long it took to do so many operations so many times, in ms
-   */
+  /** @returns how long it took to do so many operations so many times, in ms */
   async run (count: number, times = 1): Promise<number> {
     if (session == null) {
       throw new Error('Not connected')
@@ -60,9 +56,7 @@ const tasks = {
     return milliseconds
   },
 
-  /**
-   * Of all operations since this was asked last.
-   */
+  /** Of all operations since this was asked last. */
   latency: (): Latency => recorder.take()
 }
 

@@ -7,9 +7,7 @@ import { createInterface } from 'node:readline'
 
 const CALLS = ['write', 'writev', 'pwrite64', 'sendto', 'sendmsg', 'sendmmsg']
 
-/**
- * Why write calls cannot be counted here, if they cannot.
- */
+/** Why write calls cannot be counted here, if they cannot. */
 export function whyNoTracing (): string | undefined {
   const { error, status } = spawnSync('strace', [...OPTIONS, '-o', '/dev/null', 'true'], { stdio: 'ignore' })
 
@@ -23,16 +21,12 @@ export function whyNoTracing (): string | undefined {
 // -yy: names what a descriptor is, so that only those of TCP count
 const OPTIONS = ['-f', '-qq', '-yy', '-e', 'signal=none', '-e', `trace=${CALLS.join(',')}`]
 
-/**
- * Runs processes under strace and counts the calls that wrote to TCP sockets.
- */
+/** Runs processes under strace and counts the calls that wrote to TCP sockets. */
 export class WriteCalls {
   readonly #directory = mkdtempSync(path.join(tmpdir(), 'write-calls-'))
   #files: string[] = []
 
-  /**
-   * The command that runs a process.
-   */
+  /** The command that runs a process. */
   under (name: string): string[] {
     const file = path.join(this.#directory, name)
     this.#files.push(file)
@@ -40,16 +34,12 @@ export class WriteCalls {
     return ['strace', ...OPTIONS, '-o', file]
   }
 
-  /**
-   * The end of what is recorded now.
-   */
+  /** The end of what is recorded now. */
   async position (): Promise<number[]> {
     return Promise.all(this.#files.map(async file => (await stat(file)).size))
   }
 
-  /**
-   * How many calls were made between two positions, by all processes.
-   */
+  /** How many calls were made between two positions, by all processes. */
   async count (from: number[], to: number[]): Promise<number> {
     const counts = await Promise.all(this.#files.map(async (file, index) => from[index] === to[index]
       ? 0

@@ -1,8 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import tests from '@libp2p/interface-compliance-tests/transport'
 import { TCP, Unix } from '@multiformats/multiaddr-matcher'
+import { cleanUpAfterAll, temporaryDirectory } from '../fixtures/cleanup.ts'
 import { tcp } from '../fixtures/transport.ts'
 import type { MultiaddrMatcher } from '@multiformats/multiaddr-matcher'
 
@@ -37,15 +36,12 @@ describe('transport compliance over IPv6', () => {
 })
 
 describe('transport compliance over a unix socket', () => {
+  const defer = cleanUpAfterAll()
   let dir: string
   let sockets = 0
 
   before(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'compliance-'))
-  })
-
-  after(async () => {
-    await rm(dir, { recursive: true })
+    dir = await temporaryDirectory(defer)
   })
 
   function unixSocket (): string {

@@ -1,29 +1,23 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { StreamResetError } from '@libp2p/interface'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { MiB, payload, sendAll } from '../fixtures/bytes.ts'
-import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { rawPeer, readAll } from '../fixtures/peers.ts'
-import { rawPair, rawTransport } from '../fixtures/raw.ts'
+import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
+import { dialledPeer, readAll } from '../fixtures/peers.ts'
+import { rawPair } from '../fixtures/raw.ts'
 import { closed, openSockets, until, within } from '../fixtures/waiting.ts'
-import type { RawPeer } from '../fixtures/peers.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
 describe('aborting', () => {
   const defer = cleanUpAfterEach()
 
-  let peer: RawPeer
   let conn: MultiaddrConnection
   let socket: Socket
 
   beforeEach(async () => {
-    peer = await rawPeer(defer, { pauseOnConnect: true })
-    conn = await rawTransport(defer).dial(peer.addr)
-    socket = await peer.next()
+    ({ conn, socket } = await dialledPeer(defer, {}, { pauseOnConnect: true }))
   })
 
   it('abort() resets the peer', async () => {
@@ -123,10 +117,8 @@ describe('aborting', () => {
   })
 
   it('abort() over a unix socket closes it', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'abort-'))
-    defer(async () => rm(dir, { recursive: true }))
-
-    const { dialler, acceptor } = await rawPair(defer, {}, `/unix/${encodeURIComponent(join(dir, 'a.sock'))}`)
+    const directory = await temporaryDirectory(defer)
+    const { dialler, acceptor } = await rawPair(defer, {}, `/unix/${encodeURIComponent(join(directory, 'a.sock'))}`)
     const event = closed(acceptor)
 
     dialler.abort(new Error('Urk!'))

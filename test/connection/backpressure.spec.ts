@@ -1,10 +1,8 @@
 import { expect } from 'aegir/chai'
 import { collect, KiB, MiB, payload, sendPolitely, tally, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { rawPeer, readAll } from '../fixtures/peers.ts'
-import { rawTransport } from '../fixtures/raw.ts'
+import { dialledPeer, readAll } from '../fixtures/peers.ts'
 import { closed, until, untilStill, within } from '../fixtures/waiting.ts'
-import type { RawPeer } from '../fixtures/peers.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
@@ -13,14 +11,11 @@ describe('backpressure', function () {
 
   const defer = cleanUpAfterEach()
 
-  let peer: RawPeer
   let conn: MultiaddrConnection
   let socket: Socket
 
   beforeEach(async () => {
-    peer = await rawPeer(defer, { pauseOnConnect: true })
-    conn = await rawTransport(defer).dial(peer.addr)
-    socket = await peer.next()
+    ({ conn, socket } = await dialledPeer(defer, {}, { pauseOnConnect: true }))
   })
 
   function needsDrain (): number {

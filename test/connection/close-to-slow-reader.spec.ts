@@ -1,9 +1,7 @@
-import { expect } from 'aegir/chai'
+import { itDeliversAtOnce } from '../fixtures/all-at-once.ts'
 import { MiB, payload, sendAll, tally } from '../fixtures/bytes.ts'
 import { rawClient, rawPeer, readSlowly } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
-import type { Tally } from '../fixtures/bytes.ts'
-import type { Cleanup } from '../fixtures/cleanup.ts'
 import type { SlowReading, SlowReadResult } from '../fixtures/peers.ts'
 
 interface Case extends SlowReading {
@@ -30,14 +28,7 @@ const cases: Case[] = [
 describe('fault 1: everything sent before close() arrives', function () {
   this.timeout(60_000)
 
-  const cleanups: Cleanup[] = []
-  const results = new Map<string, Promise<{ sent: Tally, received: SlowReadResult }>>()
-
-  function defer (cleanup: Cleanup): void {
-    cleanups.push(cleanup)
-  }
-
-  async function closeToSlowReader ({ size, inbound, ...reading }: Case): Promise<{ sent: Tally, received: SlowReadResult }> {
+  itDeliversAtOnce(cases, async (defer, { size, inbound, ...reading }) => {
     const { dial, listen } = rawTransport(defer)
     const data = payload(size)
 
@@ -64,28 +55,5 @@ describe('fault 1: everything sent before close() arrives', function () {
       sent: tally(data),
       received: await received
     }
-  }
-
-  // most of this is waiting, so wait for all of them at once
-  before(() => {
-    for (const test of cases) {
-      const result = closeToSlowReader(test)
-      result.catch(() => {})
-      results.set(test.title, result)
-    }
   })
-
-  after(async () => {
-    for (const cleanup of cleanups.reverse()) {
-      await cleanup()
-    }
-  })
-
-  for (const { title } of cases) {
-    it(title, async () => {
-      const { sent, received } = await results.get(title) ?? {}
-
-      expect(received).to.deep.equal(sent)
-    })
-  }
 })

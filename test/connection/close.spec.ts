@@ -2,7 +2,7 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { collect, KiB, MiB, payload, sendAll, tally, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { rawClient, rawPeer, readAll } from '../fixtures/peers.ts'
+import { dialledPeer, rawClient, rawPeer, readAll } from '../fixtures/peers.ts'
 import { rawPair, rawTransport } from '../fixtures/raw.ts'
 import { closed, timed, until, within } from '../fixtures/waiting.ts'
 
@@ -12,9 +12,7 @@ describe('closing a connection', () => {
   const defer = cleanUpAfterEach()
 
   it('fault 3: waits no longer than 250 ms for a peer that never closes', async () => {
-    const { addr, next } = await rawPeer(defer)
-    const conn = await rawTransport(defer).dial(addr)
-    const socket = await next()
+    const { conn, socket } = await dialledPeer(defer)
     socket.resume()
 
     conn.send(payload(1_000))
@@ -27,9 +25,7 @@ describe('closing a connection', () => {
   })
 
   it('fault 3: waits as long as closeTimeout says', async () => {
-    const { addr, next } = await rawPeer(defer)
-    const conn = await rawTransport(defer, { closeTimeout: 50 }).dial(addr)
-    const socket = await next()
+    const { conn, socket } = await dialledPeer(defer, { closeTimeout: 50 })
     socket.resume()
 
     const { ms, lag } = await within(5_000, 'close()', timed(async () => conn.close()))
@@ -39,9 +35,7 @@ describe('closing a connection', () => {
   })
 
   it('does not wait for the peer at all with a closeTimeout of 0', async () => {
-    const { addr, next } = await rawPeer(defer)
-    const conn = await rawTransport(defer, { closeTimeout: 0 }).dial(addr)
-    const socket = await next()
+    const { conn, socket } = await dialledPeer(defer, { closeTimeout: 0 })
     const order: string[] = []
     const received = readAll(socket)
 
@@ -56,9 +50,7 @@ describe('closing a connection', () => {
   })
 
   it('fault 3: a second close() resolves when the first does', async () => {
-    const { addr, next } = await rawPeer(defer)
-    const conn = await rawTransport(defer).dial(addr)
-    const socket = await next()
+    const { conn, socket } = await dialledPeer(defer)
     const order: string[] = []
 
     const ended = pEvent(socket.resume(), 'end').then(() => order.push('FIN arrived'))
@@ -106,9 +98,7 @@ describe('closing a connection', () => {
   })
 
   it('waits until a peer that reads nothing yet reads what was sent', async () => {
-    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
-    const conn = await rawTransport(defer).dial(addr)
-    const socket = await next()
+    const { conn, socket } = await dialledPeer(defer, {}, { pauseOnConnect: true })
     const data = payload(16 * MiB)
     let isClosed = false
 
@@ -148,9 +138,7 @@ describe('closing a connection', () => {
   })
 
   it('ends, although somebody goes on sending whenever the socket drains', async () => {
-    const { addr, next } = await rawPeer(defer)
-    const conn = await rawTransport(defer).dial(addr)
-    const socket = await next()
+    const { conn, socket } = await dialledPeer(defer)
     const received = readAll(socket)
     let sent = 0
 
@@ -194,9 +182,7 @@ describe('closing a connection', () => {
   })
 
   it('resolves, if the connection was lost before', async () => {
-    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
-    const conn = await rawTransport(defer).dial(addr)
-    const socket = await next()
+    const { conn, socket } = await dialledPeer(defer, {}, { pauseOnConnect: true })
 
     sendAll(conn, payload(8 * MiB))
     socket.end()
@@ -242,9 +228,7 @@ describe('closing a connection', () => {
   })
 
   it('delivers nothing from then on, not even what came before anybody listened', async () => {
-    const { addr, next } = await rawPeer(defer)
-    const conn = await rawTransport(defer, { closeTimeout: 50 }).dial(addr)
-    const socket = await next()
+    const { conn, socket } = await dialledPeer(defer, { closeTimeout: 50 })
 
     socket.resume().write(payload(1_000))
     await until(() => conn.readBufferLength === 1_000, 'the data waits for a listener')

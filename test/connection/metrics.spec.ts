@@ -16,35 +16,22 @@ const INBOUND_CONNECTIONS = 'libp2p_tcp_inbound_connections_total'
 describe('what is counted', () => {
   const defer = cleanUpAfterEach()
 
-  it('fault 8: a clean close is local where close() was called', async () => {
-    const { metrics, value } = counters()
-    const { dial, listen } = rawTransport(defer, {}, { metrics })
-    const { addr, port, next } = await listen()
-    const dialler = await dial(addr)
-    const acceptor = await next()
+  for (const closer of ['dialler', 'acceptor'] as const) {
+    it(`fault 8: a clean close is local where close() was called: at the ${closer}`, async () => {
+      const { metrics, value } = counters()
+      const { dial, listen } = rawTransport(defer, {}, { metrics })
+      const { addr, port, next } = await listen()
+      const ends = { dialler: await dial(addr), acceptor: await next() }
+      const [atDialler, atAcceptor] = closer === 'dialler' ? ['local', 'remote'] : ['remote', 'local']
 
-    await Promise.all([closed(dialler), closed(acceptor), dialler.close()])
+      await Promise.all([closed(ends.dialler), closed(ends.acceptor), ends[closer].close()])
 
-    expect(value(DIALLER_EVENTS, '_local_close')).to.equal(1)
-    expect(value(DIALLER_EVENTS, '_remote_close')).to.equal(0)
-    expect(value(LISTENER_EVENTS, `127.0.0.1:${port} _local_close`)).to.equal(0)
-    expect(value(LISTENER_EVENTS, `127.0.0.1:${port} _remote_close`)).to.equal(1)
-  })
-
-  it('fault 8: a clean close of a connection that we accepted is local too', async () => {
-    const { metrics, value } = counters()
-    const { dial, listen } = rawTransport(defer, {}, { metrics })
-    const { addr, port, next } = await listen()
-    const dialler = await dial(addr)
-    const acceptor = await next()
-
-    await Promise.all([closed(dialler), closed(acceptor), acceptor.close()])
-
-    expect(value(DIALLER_EVENTS, '_local_close')).to.equal(0)
-    expect(value(DIALLER_EVENTS, '_remote_close')).to.equal(1)
-    expect(value(LISTENER_EVENTS, `127.0.0.1:${port} _local_close`)).to.equal(1)
-    expect(value(LISTENER_EVENTS, `127.0.0.1:${port} _remote_close`)).to.equal(0)
-  })
+      for (const kind of ['local', 'remote']) {
+        expect(value(DIALLER_EVENTS, `_${kind}_close`)).to.equal(kind === atDialler ? 1 : 0)
+        expect(value(LISTENER_EVENTS, `127.0.0.1:${port} _${kind}_close`)).to.equal(kind === atAcceptor ? 1 : 0)
+      }
+    })
+  }
 
   it('every end once: closes, aborts and resets', async () => {
     const { metrics, labels } = counters()

@@ -1,9 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
 import { linkLocal, lookupOf, loopback6 } from '../fixtures/machine.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -49,10 +47,7 @@ describe('the address that is dialled', () => {
   })
 
   it('/unix', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'dial-'))
-    defer(async () => rm(dir, { recursive: true }))
-
-    const { addr, next } = await rawPeer(defer, { path: join(dir, 'a.sock') })
+    const { addr, next } = await rawPeer(defer, { path: join(await temporaryDirectory(defer), 'a.sock') })
     await reaches(addr, next)
   })
 

@@ -4,7 +4,7 @@ import { pEvent } from 'p-event'
 import { mergeDialOptions, mergeListenOptions } from '../../src/options.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
-import { rawClient, rawPeer } from '../fixtures/peers.ts'
+import { dialledPeer, rawClient, rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { straceWorks, trace } from '../fixtures/strace.ts'
 import { fullBacklog } from '../fixtures/workers.ts'
@@ -101,9 +101,7 @@ describe('fault 5: options of the dial', () => {
   })
 
   it('allowHalfOpen is honoured: what is sent long after the FIN of the peer arrives', async () => {
-    const { addr, next } = await rawPeer(defer)
-    const conn = await rawTransport(defer, { dialOpts: { allowHalfOpen: true } }).dial(addr)
-    const socket = await next()
+    const { conn, socket } = await dialledPeer(defer, { dialOpts: { allowHalfOpen: true } })
 
     socket.end()
     await pEvent(conn, 'remoteCloseWrite', { timeout: 5_000 })

@@ -9,6 +9,7 @@ import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { until } from '../fixtures/waiting.ts'
 import type { MultiaddrConnection, Upgrader } from '@libp2p/interface'
+import type { LookupFunction } from 'node:net'
 
 const SEED = 5
 const STRINGS = 1_000
@@ -22,6 +23,10 @@ async function quote (conn: MultiaddrConnection): Promise<never> {
   throw new Error(`cannot understand ${new TextDecoder().decode(data.subarray())}`)
 }
 
+const notFound: LookupFunction = (hostname, _, callback) => {
+  callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }), [])
+}
+
 describe('what comes from a peer stands in no log line as it came', function () {
   this.timeout(60_000)
 
@@ -30,13 +35,7 @@ describe('what comes from a peer stands in no log line as it came', function () 
   it(`${STRINGS} names in addresses to dial`, async () => {
     const random = seededRandom(SEED)
     const { logger, lines } = logLines(defer)
-    const { dial } = rawTransport(defer, {
-      dialOpts: {
-        lookup: (hostname, _, callback) => {
-          callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }), [])
-        }
-      }
-    }, { logger })
+    const { dial } = rawTransport(defer, { dialOpts: { lookup: notFound } }, { logger })
 
     for (let i = 0; i < STRINGS; i++) {
       // with the slash it would be another address
@@ -55,13 +54,7 @@ describe('what comes from a peer stands in no log line as it came', function () 
   it('and none is longer for what a name looks like', async () => {
     const { logger, lines } = logLines(defer)
     const name = '$&'.repeat(20_000)
-    const { dial } = rawTransport(defer, {
-      dialOpts: {
-        lookup: (hostname, _, callback) => {
-          callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' }), [])
-        }
-      }
-    }, { logger })
+    const { dial } = rawTransport(defer, { dialOpts: { lookup: notFound } }, { logger })
 
     await expect(dial(multiaddr(`/dns4/${name}/tcp/1`))).to.eventually.be.rejected.with.property('code', 'ENOTFOUND')
     expect(lines.some(line => line.includes(name))).to.be.true()

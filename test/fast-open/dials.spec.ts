@@ -8,7 +8,7 @@ import { optimistic, tcp } from '../../src/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { rawPeer, readAll } from '../fixtures/peers.ts'
-import { rawTransport } from '../fixtures/raw.ts'
+import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { openSockets, until, within } from '../fixtures/waiting.ts'
 import { fullBacklog } from '../fixtures/workers.ts'
 import { dialler } from '../negotiation/fixtures/dialler.ts'
@@ -20,7 +20,7 @@ import { expectNoLeak } from './fixtures/descriptors.ts'
 import type { FastOpen, TCPOptions } from '../../src/index.ts'
 import type { Defer } from '../fixtures/cleanup.ts'
 import type { Dialler } from '../negotiation/fixtures/dialler.ts'
-import type { Connection, Libp2p, MultiaddrConnection, Upgrader } from '@libp2p/interface'
+import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
 
 const encrypters = { noise, tls } as const
 
@@ -211,16 +211,6 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
     expect(outcomes()).to.not.have.property('retransmitted')
   })
 
-  function upgraderThat (upgrade: (maConn: MultiaddrConnection) => unknown): Upgrader {
-    return {
-      async upgradeOutbound (maConn: MultiaddrConnection): Promise<Connection> {
-        await upgrade(maConn)
-
-        return maConn as unknown as Connection
-      }
-    } as unknown as Upgrader
-  }
-
   async function withCookie (): Promise<ReturnType<typeof rawTransport> & Awaited<ReturnType<ReturnType<typeof rawTransport>['listen']>>> {
     const transport = rawTransport(defer, { fastOpen: fastOpen() })
     const listening = await transport.listen()
@@ -236,7 +226,7 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
     const { dial, addr, next } = await withCookie()
     const heard = Promise.withResolvers<unknown>()
     const dialled = dial(addr, {
-      upgrader: upgraderThat(async maConn => { heard.resolve(await pEvent(maConn, 'message')) })
+      upgrader: passThrough(async maConn => { heard.resolve(await pEvent(maConn, 'message')) })
     })
     const accepted = await within(2_000, 'the SYN', next())
 

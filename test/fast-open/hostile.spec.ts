@@ -8,7 +8,7 @@ import { fastOpen } from '../../src/fast-open/index.ts'
 import { tcp } from '../../src/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
-import { rawTransport } from '../fixtures/raw.ts'
+import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { until, within } from '../fixtures/waiting.ts'
 import { dialler, portOf } from '../negotiation/fixtures/dialler.ts'
 import { NOISE } from '../negotiation/fixtures/proposals.ts'
@@ -99,13 +99,7 @@ describe(`what a SYN with data can do to a listener${skipped(canListen)}`, () =>
     for (let i = 0; i < DIALS; i++) {
       dial(addr, {
         signal: AbortSignal.timeout(900),
-        upgrader: {
-          async upgradeOutbound (maConn: any) {
-            maConn.send(Uint8Array.of(1))
-
-            return maConn
-          }
-        } as any
+        upgrader: passThrough(maConn => { maConn.send(Uint8Array.of(1)) })
       }).catch(() => {})
     }
 

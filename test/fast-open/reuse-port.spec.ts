@@ -3,7 +3,7 @@ import { expect } from 'aegir/chai'
 import { fastOpen } from '../../src/fast-open/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
-import { rawTransport } from '../fixtures/raw.ts'
+import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { canListen, skipped } from './fixtures/availability.ts'
 import { expectNoLeak } from './fixtures/descriptors.ts'
 
@@ -26,13 +26,7 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
       const { port } = await dialling.listen(`${host}/tcp/0`)
       const dialOnce = async (): Promise<void> => {
         const maConn = await dialling.dial(listening.addr, {
-          upgrader: {
-            async upgradeOutbound (maConn: any) {
-              maConn.send(Uint8Array.of(1))
-
-              return maConn
-            }
-          } as any
+          upgrader: passThrough(maConn => { maConn.send(Uint8Array.of(1)) })
         })
         const accepted = await listening.next()
 

@@ -5,8 +5,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { endWithParent } from '../../benchmarks/run/end-with-parent.ts'
 import { seededRandom } from '../../benchmarks/run/random.ts'
+import { cleaningUp } from '../fixtures/cleanup.ts'
 import { suites } from './suites.ts'
-import type { Defer } from '../fixtures/cleanup.ts'
+import type { Scenario } from './scenario.ts'
 
 export type Message =
   { type: 'run', error?: string, faults: number, measured: Record<string, number> } |
@@ -40,22 +41,17 @@ endWithParent()
 // the channel keeps nothing alive: what waits for something that never comes has to end
 process.channel?.unref()
 
-const { defer, cleanUp } = cleanups()
-const total = Number(runs)
-const run = await scenario.prepare({ defer, runs: total, random: seededRandom(Number(seed)) })
-let next = 0
+await cleaningUp(async defer => {
+  const total = Number(runs)
+  const run = await scenario.prepare({ defer, runs: total, random: seededRandom(Number(seed)) })
+  let next = 0
 
-await Promise.all(Array.from({ length: Math.min(total, scenario.concurrency ?? 1) }, async () => {
-  while (next < total) {
-    await once(next++)
-  }
-}))
-
-try {
-  await cleanUp()
-} catch (err: any) {
-  unhealthy(`afterwards: ${err.message}`)
-}
+  await Promise.all(Array.from({ length: Math.min(total, scenario.concurrency ?? 1) }, async () => {
+    while (next < total) {
+      await once(run, next++)
+    }
+  }))
+}).catch(err => { unhealthy(`outside of the runs: ${err.message}`) })
 
 // what nobody caught is told of after this turn
 await nextTurn()
@@ -66,54 +62,20 @@ setTimeout(() => {
   process.disconnect()
 }, EXIT_TIMEOUT).unref()
 
-async function once (index: number): Promise<void> {
-  const { defer, cleanUp } = cleanups()
+async function once (run: Awaited<ReturnType<Scenario['prepare']>>, index: number): Promise<void> {
   const measured: Record<string, number> = {}
   let faults = 0
   let error: string | undefined
+  const keep = (err: Error): void => { error ??= `${err.name}: ${err.message}` }
 
-  try {
-    await run({
-      index,
-      defer,
-      injected: (count = 1) => { faults += count },
-      measured: (name, value) => { measured[name] = Math.max(measured[name] ?? -Infinity, value) }
-    })
-  } catch (err: any) {
-    error = `${err.name}: ${err.message}`
-  }
-
-  try {
-    await cleanUp()
-  } catch (err: any) {
-    error ??= `${err.name}: ${err.message}`
-  }
+  await cleaningUp(async defer => run({
+    index,
+    defer,
+    injected: (count = 1) => { faults += count },
+    measured: (name, value) => { measured[name] = Math.max(measured[name] ?? -Infinity, value) }
+  }).catch(keep)).catch(keep)
 
   tell({ type: 'run', error, faults, measured })
-}
-
-function cleanups (): { defer: Defer, cleanUp(): Promise<void> } {
-  const tasks: Array<() => unknown> = []
-
-  return {
-    defer: task => { tasks.push(task) },
-    // the rest is cleaned up also where one of them fails
-    cleanUp: async () => {
-      const failures: unknown[] = []
-
-      for (const task of tasks.splice(0).reverse()) {
-        try {
-          await task()
-        } catch (err) {
-          failures.push(err)
-        }
-      }
-
-      if (failures.length > 0) {
-        throw failures[0]
-      }
-    }
-  }
 }
 
 function unhealthy (what: string): void {

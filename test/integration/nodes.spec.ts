@@ -3,7 +3,7 @@ import { expect } from 'aegir/chai'
 import * as lp from 'it-length-prefixed'
 import { chunks, collect, KiB, MiB, payload, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { createNode, ECHO, families } from '../fixtures/node.ts'
+import { ECHO, connectedNodes, families } from '../fixtures/node.ts'
 import { until, within } from '../fixtures/waiting.ts'
 import type { TestNode } from '../fixtures/node.ts'
 import type { Connection } from '@libp2p/interface'
@@ -28,12 +28,7 @@ for (const [diallerFamily, listenerFamily] of pairs) {
     let connection: Connection
 
     beforeEach(async () => {
-      [dialler, listener] = await Promise.all([
-        createNode(defer, { family: diallerFamily }),
-        createNode(defer, { family: listenerFamily, listen: true })
-      ])
-      connection = await dialler.dial(listener.getMultiaddrs())
-      await until(() => listener.getConnections().length === 1, 'both are connected')
+      ({ dialler, listener, connection } = await connectedNodes(defer, { family: diallerFamily }, { family: listenerFamily }))
     })
 
     it('echo', async () => {
@@ -85,13 +80,7 @@ describe('one connection between two nodes', function () {
   let connection: Connection
 
   beforeEach(async () => {
-    [dialler, listener] = await Promise.all([
-      createNode(defer),
-      createNode(defer, { listen: true })
-    ])
-    connection = await dialler.dial(listener.getMultiaddrs())
-    // a muxer takes no more than 10 streams before the upgrade is done
-    await until(() => listener.getConnections().length === 1, 'both are connected')
+    ({ dialler, listener, connection } = await connectedNodes(defer))
   })
 
   it('carries 100 streams at once', async () => {

@@ -1,11 +1,10 @@
 import { multiaddr } from '@multiformats/multiaddr'
-import { expect } from 'aegir/chai'
+import { itDeliversAtOnce } from '../fixtures/all-at-once.ts'
 import { KiB, MiB, payload, sendPolitely, tally, Tallier } from '../fixtures/bytes.ts'
 import { createNode } from '../fixtures/node.ts'
 import { portOf } from '../fixtures/raw.ts'
 import { throttlingRelay } from '../fixtures/relay.ts'
 import type { Tally } from '../fixtures/bytes.ts'
-import type { Cleanup } from '../fixtures/cleanup.ts'
 import type { RelayOptions } from '../fixtures/relay.ts'
 
 const PROTOCOL = '/test/swallow/1.0.0'
@@ -35,14 +34,7 @@ const cases: Case[] = [
 describe('fault 1: everything sent over Noise and yamux before close() arrives', function () {
   this.timeout(60_000)
 
-  const cleanups: Cleanup[] = []
-  const results = new Map<string, Promise<{ sent: Tally, received: Tally }>>()
-
-  function defer (cleanup: Cleanup): void {
-    cleanups.push(cleanup)
-  }
-
-  async function closeOverSlowLink ({ size, relay, pauseFor }: Case): Promise<{ sent: Tally, received: Tally }> {
+  itDeliversAtOnce(cases, async (defer, { size, relay, pauseFor }) => {
     const [dialler, listener] = await Promise.all([
       createNode(defer),
       createNode(defer, { listen: true })
@@ -76,27 +68,5 @@ describe('fault 1: everything sent over Noise and yamux before close() arrives',
       sent: tally(data),
       received: await received.promise
     }
-  }
-
-  before(() => {
-    for (const test of cases) {
-      const result = closeOverSlowLink(test)
-      result.catch(() => {})
-      results.set(test.title, result)
-    }
   })
-
-  after(async () => {
-    for (const cleanup of cleanups.reverse()) {
-      await cleanup()
-    }
-  })
-
-  for (const { title } of cases) {
-    it(title, async () => {
-      const { sent, received } = await results.get(title) ?? {}
-
-      expect(received).to.deep.equal(sent)
-    })
-  }
 })

@@ -2,7 +2,7 @@ import { tls } from '@libp2p/tls'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { optimistic } from '../../src/index.ts'
-import { KiB, MiB, Tallier, payload, tally } from '../fixtures/bytes.ts'
+import { KiB, MiB, payload, tally, readToEnd } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { tcp } from '../fixtures/transport.ts'
 import { within } from '../fixtures/waiting.ts'
@@ -28,15 +28,7 @@ for (const [name, encrypter] of Object.entries(encrypters)) {
         const listener = await bareNode(defer, { ...options, addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] } })
         const dialler = await bareNode(defer, options)
         const { promise, resolve } = Promise.withResolvers<Tally>()
-        await listener.handle(SINK, async stream => {
-          const tallier = new Tallier()
-
-          for await (const data of stream) {
-            tallier.add(data.subarray())
-          }
-
-          resolve(tallier.result())
-        })
+        await listener.handle(SINK, async stream => { resolve(await readToEnd(stream)) })
 
         const connection = await dialler.dial(listener.getMultiaddrs())
         const stream = await connection.newStream(SINK)

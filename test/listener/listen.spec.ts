@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { networkInterfaces, tmpdir } from 'node:os'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { turns } from '../fixtures/bytes.ts'
-import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
 import { linkLocal, loopback6 } from '../fixtures/machine.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport, toMultiaddr } from '../fixtures/raw.ts'
@@ -68,10 +67,7 @@ describe('the address that is listened on', () => {
 
   /** A path that nobody has */
   async function unixPath (): Promise<string> {
-    const dir = await mkdtemp(join(tmpdir(), 'listen-'))
-    defer(async () => rm(dir, { recursive: true }))
-
-    return join(dir, 'a.sock')
+    return join(await temporaryDirectory(defer), 'a.sock')
   }
 
   it('/unix', async () => {

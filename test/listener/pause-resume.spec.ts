@@ -4,7 +4,7 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { rawClient, readAll } from '../fixtures/peers.ts'
+import { rawClient, rawPeer, readAll } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { until, within } from '../fixtures/waiting.ts'
 import type { Defer } from '../fixtures/cleanup.ts'
@@ -153,21 +153,24 @@ describe('fault 4: a listener that pauses above a number of connections', functi
     await untilResumed(port)
   })
 
+  /** Somebody else listens at the port, until the returned function is called */
+  async function take (port: number): Promise<() => Promise<unknown>> {
+    const { server } = await rawPeer(defer, { port })
+
+    return async () => pEvent(server.close(), 'close')
+  }
+
   it('keeps the process alive while another one has its port', async () => {
     const child = runChild(defer, 'listen-again.ts')
     const port: number = await child.says()
     const socket = await rawClient(defer, port)
     await untilPaused(port)
 
-    const thief = net.createServer().listen(port, '127.0.0.1')
-    defer(() => thief.close())
-    await pEvent(thief, 'listening')
-
+    const giveBack = await take(port)
     socket.resume().end()
     expect(await child.says()).to.equal('failed')
 
-    thief.close()
-    await pEvent(thief, 'close')
+    await giveBack()
     await untilResumed(port)
   })
 
@@ -187,16 +190,12 @@ describe('fault 4: a listener that pauses above a number of connections', functi
     await next()
     await untilPaused(port)
 
-    const thief = net.createServer().listen(port, '127.0.0.1')
-    defer(() => thief.close())
-    await pEvent(thief, 'listening')
-
+    const giveBack = await take(port)
     socket.resume().end()
     await until(() => failures.length > 0, 'the error is told')
     expect(failures[0]).to.have.property('code', 'EADDRINUSE')
 
-    thief.close()
-    await pEvent(thief, 'close')
+    await giveBack()
     await untilResumed(port)
   })
 

@@ -1,10 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { defaultLogger } from '@libp2p/logger'
-import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
-import { tcp } from '../../src/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { passThrough } from '../fixtures/raw.ts'
+import { rawTransport } from '../fixtures/raw.ts'
 import { until } from '../fixtures/waiting.ts'
 import { dialler, portOf } from './fixtures/dialler.ts'
 import { NOISE, counting, joined } from './fixtures/proposals.ts'
@@ -91,14 +88,8 @@ describe('the reply to an optimistic dial', () => {
 
     async function reader (): Promise<Reader> {
       const { addr, visits } = await remote(defer, [() => {}])
-      const transport = tcp()({ logger: defaultLogger() })
-      const connection = await transport.dial(multiaddr(addr), {
-        upgrader: passThrough(),
-        signal: AbortSignal.timeout(10_000)
-      }) as unknown as MultiaddrConnection
+      const connection = await rawTransport(defer).dial(addr)
       const messages: Uint8Array[] = []
-
-      defer(() => { connection.abort(new Error('The test is over')) })
       connection.addEventListener('message', event => { messages.push(event.data.subarray()) })
       connection.send(NOISE)
       await until(() => visits.length === 1, 'the remote has accepted')
@@ -135,13 +126,8 @@ describe('the reply to an optimistic dial', () => {
 
     it('waits while the connection is paused, and keeps its place', async () => {
       const { addr, visits } = await remote(defer, [() => {}])
-      const connection = await tcp()({ logger: defaultLogger() }).dial(multiaddr(addr), {
-        upgrader: passThrough(),
-        signal: AbortSignal.timeout(10_000)
-      }) as unknown as MultiaddrConnection
+      const connection = await rawTransport(defer).dial(addr)
       const messages: Uint8Array[] = []
-
-      defer(() => { connection.abort(new Error('The test is over')) })
       connection.addEventListener('message', event => { messages.push(event.data.subarray()) })
 
       // the local reply is queued by now, the real one is under way
@@ -159,12 +145,7 @@ describe('the reply to an optimistic dial', () => {
 
     it('waits for a reader that comes late', async () => {
       const { addr, visits } = await remote(defer, [() => {}])
-      const connection = await tcp()({ logger: defaultLogger() }).dial(multiaddr(addr), {
-        upgrader: passThrough(),
-        signal: AbortSignal.timeout(10_000)
-      }) as unknown as MultiaddrConnection
-
-      defer(() => { connection.abort(new Error('The test is over')) })
+      const connection = await rawTransport(defer).dial(addr)
       connection.send(NOISE)
       await until(() => visits.length === 1, 'the remote has accepted')
       visits[0].socket.write(joined(NOISE, counting(8)))

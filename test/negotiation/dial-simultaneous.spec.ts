@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'aegir/chai'
-import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { cleanUpAfterAll, cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
 import { openSockets, until } from '../fixtures/waiting.ts'
 import { dialler } from './fixtures/dialler.ts'
 import { NA } from './fixtures/proposals.ts'
@@ -12,14 +10,11 @@ import type { Dialler } from './fixtures/dialler.ts'
 
 describe('two nodes that dial each other', () => {
   const defer = cleanUpAfterEach()
+  const deferToEnd = cleanUpAfterAll()
   let dir: string
 
   before(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'optimistic-'))
-  })
-
-  after(async () => {
-    await rm(dir, { recursive: true })
+    dir = await temporaryDirectory(deferToEnd)
   })
 
   async function listening (addr: string): Promise<Dialler & { addr: string }> {

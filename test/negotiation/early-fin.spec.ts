@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { identify } from '@libp2p/identify'
 import { memory } from '@libp2p/memory'
 import { byteStream } from '@libp2p/utils'
@@ -8,7 +5,8 @@ import { expect } from 'aegir/chai'
 import { MemoryDatastore } from 'datastore-core'
 import { LevelDatastore } from 'datastore-level'
 import { pEvent } from 'p-event'
-import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { readToEnd } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
 import { SlowDatastore } from '../fixtures/slow-datastore.ts'
 import { within } from '../fixtures/waiting.ts'
 import { bareNode, stacks } from './fixtures/stacks.ts'
@@ -24,11 +22,7 @@ type Datastore = NonNullable<Libp2pOptions['datastore']>
 /** Handlers that answer with the number of bytes that came before the end */
 const readers: Record<string, (stream: Stream) => void | Promise<void>> = {
   'for await': async stream => {
-    let bytes = 0
-
-    for await (const data of stream) {
-      bytes += data.byteLength
-    }
+    const { bytes } = await readToEnd(stream)
 
     stream.send(Uint8Array.of(bytes))
     await stream.close()
@@ -61,14 +55,10 @@ describe('a stream that is closed for writing at once', function () {
   const defer = cleanUpAfterEach()
 
   async function levelDatastore (): Promise<Datastore> {
-    const dir = await mkdtemp(join(tmpdir(), 'early-fin-'))
-    const datastore = new LevelDatastore(dir)
+    const datastore = new LevelDatastore(await temporaryDirectory(defer))
 
     await datastore.open()
-    defer(async () => {
-      await datastore.close()
-      await rm(dir, { recursive: true })
-    })
+    defer(async () => datastore.close())
 
     return datastore
   }

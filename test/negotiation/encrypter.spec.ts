@@ -13,7 +13,7 @@ import { until } from '../fixtures/waiting.ts'
 import { portOf } from './fixtures/dialler.ts'
 import { withoutEarlyMuxer } from './fixtures/early-muxer.ts'
 import { relayTo, remote } from './fixtures/remote.ts'
-import { ECHO, EAGER, bareNode, echoNode, firstByte } from './fixtures/stacks.ts'
+import { EAGER, ECHO, bareNode, echo, echoNode, firstByte } from './fixtures/stacks.ts'
 import type { EncrypterFactory } from './fixtures/early-muxer.ts'
 import type { Remote } from './fixtures/remote.ts'
 import type { Connection, ConnectionGater, Libp2p, StreamMuxerFactory } from '@libp2p/interface'
@@ -164,11 +164,7 @@ describe('the muxer of a peer whose handshake does not name it', () => {
       connectionEncrypters: [optimistic(noise())],
       streamMuxers: [yamux()]
     })
-    await listener.handle(ECHO, async stream => {
-      for await (const data of stream) {
-        stream.send(data)
-      }
-    })
+    await listener.handle(ECHO, echo)
 
     for (const encrypter of [plain, withoutEarlyMuxer(plain)]) {
       const dialler = await bareNode(defer, { transports: [tcp()], connectionEncrypters: [encrypter], streamMuxers: [yamux()] })

@@ -2,11 +2,10 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer, readAll } from '../fixtures/peers.ts'
-import { rawTransport } from '../fixtures/raw.ts'
+import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { straceWorks, trace } from '../fixtures/strace.ts'
 import { within } from '../fixtures/waiting.ts'
 import { NOISE, TLS } from './fixtures/proposals.ts'
-import type { Connection, MultiaddrConnection, Upgrader } from '@libp2p/interface'
 
 /** Noise's first message behind its length */
 const HANDSHAKE = 2 + 32
@@ -37,21 +36,11 @@ describe('the first write of a dial', () => {
     })
   }
 
-  function upgraderThat (upgrade: (maConn: MultiaddrConnection) => unknown): Upgrader {
-    return {
-      async upgradeOutbound (maConn: MultiaddrConnection): Promise<Connection> {
-        await upgrade(maConn)
-
-        return maConn as unknown as Connection
-      }
-    } as unknown as Upgrader
-  }
-
   it('holds the proposal alone, in the same turn, where no handshake follows', async () => {
     const { addr, next } = await rawPeer(defer)
     const { dial } = rawTransport(defer)
 
-    await dial(addr, { upgrader: upgraderThat(maConn => { maConn.send(NOISE) }) })
+    await dial(addr, { upgrader: passThrough(maConn => { maConn.send(NOISE) }) })
 
     const socket = await next()
     const [received] = await pEvent<string, [Buffer]>(socket, 'data', { multiArgs: true, timeout: 5_000 })
@@ -64,7 +53,7 @@ describe('the first write of a dial', () => {
     const { dial } = rawTransport(defer)
 
     await dial(addr, {
-      upgrader: upgraderThat(maConn => {
+      upgrader: passThrough(maConn => {
         maConn.send(NOISE)
         void maConn.close()
       })
@@ -81,7 +70,7 @@ describe('the first write of a dial', () => {
     const { dial } = rawTransport(defer)
 
     await dial(addr, {
-      upgrader: upgraderThat(maConn => {
+      upgrader: passThrough(maConn => {
         maConn.send(NOISE)
         maConn.abort(new Error('Urk!'))
       })

@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { KiB, MiB, chunks, payload, tally, Tallier, sendPolitely } from '../fixtures/bytes.ts'
+import { KiB, MiB, chunks, payload, tally, Tallier, sendPolitely, readToEnd } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { closed, until, within } from '../fixtures/waiting.ts'
 import { muxers, readings } from './fixtures/muxers.ts'
@@ -20,13 +20,7 @@ for (const [name, muxer] of Object.entries(muxers)) {
       const ended: Tally[] = []
 
       await node.handle(SINK, async stream => {
-        const tallier = new Tallier()
-
-        for await (const data of stream) {
-          tallier.add(data.subarray())
-        }
-
-        ended.push(tallier.result())
+        ended.push(await readToEnd(stream))
         await stream.close()
       })
 

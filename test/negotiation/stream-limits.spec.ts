@@ -2,6 +2,7 @@ import { identify } from '@libp2p/identify'
 import { ping } from '@libp2p/ping'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { readToEnd } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
 import { bareNode, stacks } from './fixtures/stacks.ts'
@@ -63,13 +64,7 @@ describe('code that opens one stream of a protocol after another', function () {
     const listener = await bareNode(defer, { ...stacks['@libp2p/tcp 11'](), services, addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] } })
 
     await listener.handle(SINK, async stream => {
-      let bytes = 0
-
-      for await (const data of stream) {
-        bytes += data.byteLength
-      }
-
-      received.push(bytes)
+      received.push((await readToEnd(stream)).bytes)
       await stream.close()
     }, options)
 

@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { turns } from '../fixtures/bytes.ts'
+import { turns, readToEnd } from '../fixtures/bytes.ts'
 import { closed } from '../fixtures/waiting.ts'
 import { muxerPair, muxers, readAtLeast, readings } from './fixtures/muxers.ts'
 import { HEADER, NOISE, counting, joined, message } from './fixtures/proposals.ts'
@@ -9,17 +9,6 @@ import type { Stream, StreamMuxer } from '@libp2p/interface'
 const PROTOCOL = '/noise'
 const REPLY = NOISE
 const NA = joined(HEADER, message('na'))
-
-/** What an application reads that does not look at events */
-async function all (stream: Stream): Promise<number> {
-  let bytes = 0
-
-  for await (const data of stream) {
-    bytes += data.byteLength
-  }
-
-  return bytes
-}
 
 /** Both ends of a stream work */
 async function both ({ local, remote }: { local: Stream, remote: Stream }): Promise<void> {
@@ -41,7 +30,7 @@ for (const [name, factory] of Object.entries(muxers)) {
         const { connection, counted, listener, open } = muxerPair(factory)
         const { local, remote } = await open(PROTOCOL)
         const close = closed(local)
-        const read = all(local)
+        const read = readToEnd(local)
 
         connection.pause()
         remote.send(NA)
@@ -58,7 +47,7 @@ for (const [name, factory] of Object.entries(muxers)) {
       const { connection, counted, open } = muxerPair(factory)
       const { local } = await open(PROTOCOL)
       const close = closed(local)
-      const read = all(local)
+      const read = readToEnd(local)
 
       await connection.close()
 
@@ -80,7 +69,7 @@ for (const [name, factory] of Object.entries(muxers)) {
         await end(remote)
         await close
 
-        await expect(all(local)).to.eventually.be.rejected.with.property('name', name)
+        await expect(readToEnd(local)).to.eventually.be.rejected.with.property('name', name)
       })
     }
 

@@ -7,12 +7,10 @@ import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { closed, within } from '../fixtures/waiting.ts'
 import { stall } from '../fixtures/workers.ts'
-import { bareNode, firstByte } from './fixtures/stacks.ts'
+import { EAGER, ECHO, bareNode, firstByte } from './fixtures/stacks.ts'
 import { streamNodes } from './fixtures/stream-nodes.ts'
 
-const ECHO = '/test/echo/1.0.0'
 const UNKNOWN = '/test/unknown/1.0.0'
-const EAGER = { negotiateFully: false }
 
 /** Instead of 10 s, in ms */
 const TIMEOUT = 1_000

@@ -3,7 +3,7 @@ import { identify } from '@libp2p/identify'
 import { expect } from 'aegir/chai'
 import fc from 'fast-check'
 import { pEvent } from 'p-event'
-import { turns } from '../fixtures/bytes.ts'
+import { turns, readToEnd } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { within } from '../fixtures/waiting.ts'
 import { bareNode, echo, stacks } from '../negotiation/fixtures/stacks.ts'
@@ -73,11 +73,7 @@ describe(`properties of streams (seed ${seed})`, function () {
 
     await listener.handle(name('echo'), echo)
     await listener.handle(name('answer'), async stream => {
-      let bytes = 0
-
-      for await (const data of stream) {
-        bytes += data.byteLength
-      }
+      const { bytes } = await readToEnd(stream)
 
       stream.send(new Uint8Array(1 + bytes % 1_000))
       await stream.close()
@@ -176,13 +172,7 @@ describe(`properties of streams (seed ${seed})`, function () {
   }
 
   async function read (stream: Stream): Promise<number> {
-    let bytes = 0
-
-    for await (const data of stream) {
-      bytes += data.byteLength
-    }
-
-    return bytes
+    return (await readToEnd(stream)).bytes
   }
 
   /**

@@ -1,9 +1,8 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import os from 'node:os'
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
-import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
 
 const PACKAGE = new URL('../../package.json', import.meta.url)
 
@@ -18,8 +17,7 @@ describe('the package', () => {
   })
 
   it('holds what can be reached, and no bundle besides', async () => {
-    const directory = await mkdtemp(path.join(os.tmpdir(), 'fast-tcp-package-'))
-    defer(async () => rm(directory, { recursive: true, force: true }))
+    const directory = await temporaryDirectory(defer)
 
     await mkdir(path.join(directory, 'dist/src'), { recursive: true })
     await cp(PACKAGE, path.join(directory, 'package.json'))

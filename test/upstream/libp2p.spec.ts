@@ -6,6 +6,7 @@ import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { readToEnd } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { SlowDatastore } from '../fixtures/slow-datastore.ts'
 import { until } from '../fixtures/waiting.ts'
@@ -83,11 +84,7 @@ describe('libp2p', function () {
     const dialler = await officialNode(defer)
 
     await listener.handle(PROTOCOL, async stream => {
-      let bytes = 0
-
-      for await (const data of stream) {
-        bytes += data.byteLength
-      }
+      const { bytes } = await readToEnd(stream)
 
       stream.send(Uint8Array.of(bytes))
       await stream.close()

@@ -10,9 +10,7 @@ const CHUNK_BYTES = 64 * KiB
 const message = patternOf(BYTES)
 const chunks = toChunks(message, CHUNK_BYTES)
 
-/**
- * A large message there and back in chunks; each end puts them together.
- */
+/** A large message there and back in chunks; each end puts them together. */
 export const chunking: Row = {
   name: 'chunking',
   title: 'chunking: 200 KiB round trip in chunks of 64 KiB',

@@ -4,9 +4,7 @@ import { KiB } from './row.ts'
 import type { Row, Session } from './row.ts'
 import type { Channel } from '../../contenders/contender.ts'
 
-/**
- * Unlike the first byte of what is echoed
- */
+/** Unlike the first byte of what is echoed */
 const LOAD = new Uint8Array(64 * KiB).fill(0xff)
 
 const message = patternOf(100)
@@ -59,9 +57,7 @@ async function openLoad ({ peer, address, connection, channel }: Session): Promi
   return load === channel ? (await peer.dial(address)).open() : load
 }
 
-/**
- * @returns a function that stops it
- */
+/** @returns a function that stops it */
 function sendWithoutEnd (channel: Channel): () => void {
   channel.onDrain = () => {
     while (channel.send(LOAD)) {

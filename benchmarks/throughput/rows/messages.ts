@@ -1,8 +1,6 @@
 import type { Bytes } from '../../contenders/contender.ts'
 
-/**
- * A message whose bytes tell where they belong.
- */
+/** A message whose bytes tell where they belong. */
 export function patternOf (byteLength: number): Uint8Array {
   // a prime period, or a message of 2^n bytes could arrive with its parts exchanged
   return Uint8Array.from({ length: byteLength }, (_, index) => index % 251)

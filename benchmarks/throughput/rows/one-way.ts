@@ -49,9 +49,7 @@ export const sendOnly: Row = {
   }
 }
 
-/**
- * The listener sends when asked to, the dialler counts.
- */
+/** The listener sends when asked to, the dialler counts. */
 export const receiveOnly: Row = {
   name: 'receive-only',
   title: 'receive only: 1 KiB messages after one request',
@@ -80,9 +78,7 @@ export const receiveOnly: Row = {
 const ACKNOWLEDGEMENT = Uint8Array.of(1)
 const COMMAND_BYTES = 4
 
-/**
- * How many messages are to follow or to be sent.
- */
+/** How many messages are to follow or to be sent. */
 export function command (count: number): Uint8Array {
   const bytes = new Uint8Array(COMMAND_BYTES)
   new DataView(bytes.buffer).setUint32(0, count)
@@ -118,9 +114,7 @@ export function onCommand (channel: Channel, onCount: (count: number, rest: Byte
   }
 }
 
-/**
- * Counts bytes up to the end of the last message.
- */
+/** Counts bytes up to the end of the last message. */
 function counted (channel: Channel, count: number, onMessage: () => void, onAll: () => void): void {
   const check = new FirstMessageCheck(message)
   const before = channel.onBytes

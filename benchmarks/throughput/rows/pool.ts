@@ -29,9 +29,7 @@ export const poolReuse: Row = {
   }
 }
 
-/**
- * The same without a pool: dial, handshakes, stream, round trip, close.
- */
+/** The same without a pool: dial, handshakes, stream, round trip, close. */
 export const newDial: Row = {
   name: 'new-dial',
   title: 'no pool: dial, 1 KiB round trip, close',

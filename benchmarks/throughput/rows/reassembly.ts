@@ -6,9 +6,7 @@ import type { Bytes } from '../../contenders/contender.ts'
  */
 const HEADER = 8
 
-/**
- * Cuts a message in chunks that each start with a length prefix.
- */
+/** Cuts a message in chunks that each start with a length prefix. */
 export function toChunks (message: Uint8Array, chunkBytes: number): Uint8Array[] {
   const chunks: Uint8Array[] = []
 
@@ -25,9 +23,7 @@ export function toChunks (message: Uint8Array, chunkBytes: number): Uint8Array[]
   return chunks
 }
 
-/**
- * Puts messages together from chunks, wherever TCP splits them.
- */
+/** Puts messages together from chunks, wherever TCP splits them. */
 export class Reassembly {
   readonly #onMessage: (message: Uint8Array) => void
   readonly #header = new Uint8Array(HEADER)

@@ -7,9 +7,7 @@ import { KiB, MiB } from './row.ts'
 import { sideBySide } from './side-by-side.ts'
 import type { Row } from './row.ts'
 
-/**
- * In the order of the published report, and behind them what it lacks
- */
+/** In the order of the published report, and behind them what it lacks */
 export const rows: Row[] = [
   roundTripRow({
     name: 'small',

@@ -1,21 +1,14 @@
 import type { Channel, Dialled, Level, Peer } from '../../contenders/contender.ts'
 
-/**
- * One row of the table: what the two ends do.
- */
 export interface Row {
   name: string
   title: string
 
-  /**
-   * Payload of one operation in one direction.
-   */
+  /** Payload of one operation in one direction. */
   bytes: number
   levels: Level[]
 
-  /**
-   * Whether connections live as long as the measurement.
-   */
+  /** Whether connections live as long as the measurement. */
   keepsConnection: boolean
 
   /**
@@ -24,20 +17,14 @@ export interface Row {
    */
   batch?: { messages: number, title: string }
 
-  /**
-   * False where what is sent and allocated is not that of the operations alone.
-   */
+  /** False where what is sent and allocated is not that of the operations alone. */
   countable?: boolean
 
-  /**
-   * How few operations say something, and how many make sense in one batch.
-   */
+  /** How few operations say something, and how many make sense in one batch. */
   minOperations?: number
   maxOperations?: number
 
-  /**
-   * Only measured where it is asked for by name.
-   */
+  /** Only measured where it is asked for by name. */
   extra?: boolean
 
   /**
@@ -47,28 +34,19 @@ export interface Row {
    */
   published: { operationsPerSecond?: number, overhead?: number }
 
-  /**
-   * The listener's half, for every channel that is opened.
-   */
+  /** The listener's half, for every channel that is opened. */
   serve(channel: Channel): void
 
-  /**
-   * The dialler's half; tells when an operation is done.
-   */
+  /** The dialler's half; tells when an operation is done. */
   run(session: Session, count: number, onOperation: () => void): Promise<void>
 }
 
-/**
- * What the dialler has to work with
- */
 export interface Session {
   peer: Peer
   address: string
   connection: Dialled
 
-  /**
-   * Open for as long as the connection
-   */
+  /** Open for as long as the connection */
   channel: Channel
 }
 

@@ -6,9 +6,7 @@ import type { Channel } from '../../contenders/contender.ts'
 
 const STREAMS = 4
 
-/**
- * An application answers when it has looked something up
- */
+/** An application answers when it has looked something up */
 const PROMISES = 3
 
 const message = patternOf(100)

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { KiB, MiB, payload, sendPolitely } from '../../fixtures/bytes.ts'
+import { KiB, MiB, payload, sendPolitely, readToEnd } from '../../fixtures/bytes.ts'
 import { createNode, ECHO } from '../../fixtures/node.ts'
 import { until, within } from '../../fixtures/waiting.ts'
 import { memoryAfterGC } from './heap.ts'
@@ -120,20 +120,12 @@ async function mixed (dialler: TestNode, listener: TestNode, random: () => numbe
 }
 
 async function echo (stream: Stream, bytes: number): Promise<void> {
-  const received = (async () => {
-    let length = 0
-
-    for await (const data of stream) {
-      length += data.byteLength
-    }
-
-    return length
-  })()
+  const received = readToEnd(stream)
 
   await sendPolitely(stream, payload(bytes))
   await stream.close()
 
-  if (await received !== bytes) {
+  if ((await received).bytes !== bytes) {
     throw new Error('an echo was cut short')
   }
 }

@@ -1,6 +1,6 @@
-import { startWorker } from '../../../benchmarks/run/worker.ts'
+import { startKeeper } from '../../../benchmarks/link/namespace-link.ts'
 import { scriptPath } from '../../../benchmarks/script-path.ts'
-import type { KeeperTasks } from './keeper.ts'
+import type { MakeNetwork } from './keeper.ts'
 import type { Network, NetworkShape, Place } from './network.ts'
 
 export interface Lab extends Network {
@@ -17,18 +17,12 @@ export interface Lab extends Network {
  * @throws {Error} with what is missing, if this machine cannot do that
  */
 export async function openLab (shape: NetworkShape, publicHosts: string[] = []): Promise<Lab> {
-  const keeper = await startWorker<KeeperTasks>({ script: scriptPath(import.meta.url, 'keeper'), name: 'The keeper of the NAT lab', detached: true })
-  const made = await keeper.ask('make', shape, publicHosts)
-
-  if (made.status === 'failed') {
-    await keeper.end()
-    throw new Error(made.reason)
-  }
+  const { made, close } = await startKeeper<MakeNetwork>(scriptPath(import.meta.url, 'keeper'), shape, publicHosts)
 
   return {
-    ...made.network,
+    ...made,
     shape,
-    commandAt: (place, command) => ['ip', 'netns', 'exec', made.network.namespaces[place], ...command],
-    close: async () => keeper.end()
+    commandAt: (place, command) => ['ip', 'netns', 'exec', made.namespaces[place], ...command],
+    close
   }
 }

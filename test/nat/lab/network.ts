@@ -1,5 +1,5 @@
-import { exec, tryExec } from '../../../benchmarks/link/exec.ts'
-import { addNamespace, removeNamespace } from '../../../benchmarks/link/namespaces.ts'
+import { exec } from '../../../benchmarks/link/exec.ts'
+import { addNamespace, isKeeper, namespaceNames, removeNamespace } from '../../../benchmarks/link/namespaces.ts'
 import { startCable } from '../../../benchmarks/link/relay.ts'
 import { rulesOf } from './nat.ts'
 import type { NatKind } from './nat.ts'
@@ -99,18 +99,14 @@ export async function makeNetwork (owner: number, { nats, delay }: NetworkShape,
 }
 
 export function removeNetwork (owner: number): void {
-  namespacesOf(owner).forEach(removeNamespace)
+  ourNamespaces().filter(name => name.startsWith(`${PREFIX}${owner}-`)).forEach(removeNamespace)
 }
 
 /** Remove those of owners that were killed before they could do it */
-export function removeStaleNetworks (isAlive: (owner: number) => boolean): void {
-  const owners = new Set(list().flatMap(name => {
-    const owner = Number(name.slice(PREFIX.length).split('-')[0])
+export function removeStaleNetworks (): void {
+  const owners = ourNamespaces().map(name => Number(name.slice(PREFIX.length).split('-')[0]))
 
-    return isAlive(owner) ? [] : [owner]
-  }))
-
-  owners.forEach(removeNetwork)
+  new Set(owners.filter(owner => !isKeeper(owner))).forEach(removeNetwork)
 }
 
 type Cable = Parameters<typeof startCable>[0]
@@ -137,10 +133,6 @@ function publicHost (side: Side, kind: NatKind): string {
   return kind === 'none' ? `45.0.1${SUBNETS[side]}.2` : `45.0.${SUBNETS[side]}.2`
 }
 
-function namespacesOf (owner: number): string[] {
-  return list().filter(name => name.startsWith(`${PREFIX}${owner}-`))
-}
-
-function list (): string[] {
-  return tryExec('ip', 'netns', 'list').split('\n').map(line => line.split(' ')[0]).filter(name => name.startsWith(PREFIX))
+function ourNamespaces (): string[] {
+  return namespaceNames().filter(name => name.startsWith(PREFIX))
 }

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
@@ -7,6 +6,7 @@ import { differences, disagreements } from '../../../../benchmarks/compare/diffe
 import { figuresBlock } from '../../../../benchmarks/readme/figures.ts'
 import { quotedRatios } from '../../../../benchmarks/readme/quoted.ts'
 import { scriptPath } from '../../../../benchmarks/script-path.ts'
+import { cleanUpAfterEach, temporaryDirectory } from '../../../fixtures/cleanup.ts'
 import { connectReport } from '../fixtures/connect-report.ts'
 import { nagleReport } from '../fixtures/nagle-report.ts'
 import { scaleReport, throughputReport } from '../fixtures/series-reports.ts'
@@ -54,14 +54,11 @@ describe('benchmarks: two runs', () => {
   })
 
   describe('on the command line', () => {
-    let directory: string
-
-    beforeEach(async () => { directory = await mkdtemp(path.join(tmpdir(), 'compare-')) })
-    afterEach(async () => rm(directory, { recursive: true }))
+    const defer = cleanUpAfterEach()
 
     async function compare (other: Reports, ...options: string[]): Promise<{ exitCode?: number, stdout: string, stderr: string }> {
       const directories = await Promise.all([reports, other].map(async reports => {
-        const results = await mkdtemp(path.join(directory, 'results-'))
+        const results = await temporaryDirectory(defer)
         await Promise.all(Object.entries(reports).map(async ([name, report]) => writeFile(path.join(results, `${name}.json`), JSON.stringify(report))))
 
         return results
@@ -98,7 +95,7 @@ describe('benchmarks: two runs', () => {
 
       expect(one.stdout).to.match(/^\| nagle .* - \| +- \| only in one \|$/m)
       expect(one.stdout).to.include('8 are only in one of the two')
-      expect(none.stderr).to.match(/There are no results in .*results-/)
+      expect(none.stderr).to.match(/There are no results in .*fast-tcp-test-/)
       expect([one.exitCode, none.exitCode]).to.deep.equal([1, 1])
     })
   })

@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import { connectChart } from '../../../../benchmarks/connect/chart.ts'
-import { connectPage } from '../../../../benchmarks/connect/page.ts'
+import { connectResults } from '../../../../benchmarks/connect/page.ts'
 import { connectReport as reportOf } from '../../../../benchmarks/connect/run.ts'
 import { summariseLink } from '../../../../benchmarks/connect/summary.ts'
 import { renderSvg } from '../../../../benchmarks/report/svg.ts'
@@ -98,18 +98,18 @@ describe('benchmarks: report', () => {
     })
     const report = reportOf([untold], { command: 'npm run benchmark', contenders: [contenders[1], { ...contenders[3], name: 'go', title: 'go' }], seed: 1 }, [])
 
-    for (const page of [connectPage(report), connectPage(JSON.parse(JSON.stringify(report)))]) {
+    for (const page of [connectResults(report).page, connectResults(JSON.parse(JSON.stringify(report))).page]) {
       expect(page).to.match(/^\| go +\| go +\| +- \| +- \| +0\.0 \| +100 \| +500 \| .* 5\.0 /m)
       expect(page).to.match(/^\| +1 \| +100 \/ 200 \/ 501 \| - \/ - \/ 500 \|$/m)
       expect(page).to.include('A dash stands for what is not known: go cannot tell')
       expect(page).to.not.include('NaN')
     }
 
-    expect(connectPage(reportOf([link()], { command: '', contenders, seed: 1 }, []))).to.not.include('A dash')
+    expect(connectResults(reportOf([link()], { command: '', contenders, seed: 1 }, [])).page).to.not.include('A dash')
   })
 
   it('shows the runs, what failed, what was left out and why', () => {
-    const page = connectPage(reportOf([link()], { command: 'npm run benchmark', contenders, seed: 7 }, [{ rival: 'v9', reason: 'no network' }]))
+    const page = connectResults(reportOf([link()], { command: 'npm run benchmark', contenders, seed: 7 }, [{ rival: 'v9', reason: 'no network' }])).page
 
     expect(page).to.include('Measured round trip: 100 ms. 50 ms each way. Not netem: not in this kernel.')
     expect(page).to.match(/^\| +1 \| 100 \/ 0\.0 \/ 201 \| 100 \/ 200 \/ 501 \| 100 \/ 200 \/ 501 \| 100 \/ 100 \/ 301 \|$/m)

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
@@ -9,30 +8,29 @@ import { openProgram } from '../../../../benchmarks/contenders/program.ts'
 import { selectContenders } from '../../../../benchmarks/contenders/registry.ts'
 import { lockedVersions } from '../../../../benchmarks/contenders/versions.ts'
 import { packageRoot } from '../../../../benchmarks/script-path.ts'
+import { cleanUpAfterEach, temporaryDirectory } from '../../../fixtures/cleanup.ts'
 
 describe('benchmarks: programs in other languages', () => {
+  const defer = cleanUpAfterEach()
+
   it('are timed where they are named, since their first build takes minutes', () => {
     expect(selectContenders('connect').map(({ name }) => name)).to.include.members(['official', 'ours']).and.to.not.include.oneOf(['go', 'rust'])
   })
 
   it('are left out where there is no toolchain, and a line says so', async () => {
-    const clone = await mkdtemp(path.join(tmpdir(), 'no-toolchain-'))
+    const clone = await temporaryDirectory(defer)
 
-    try {
-      // a clone in which nothing is built yet
-      await Promise.all(['package.json', 'src', 'benchmarks'].map(async name => cp(path.join(packageRoot(), name), path.join(clone, name), {
-        recursive: true,
-        filter: source => !['node_modules', '.bin', 'results'].includes(path.basename(source))
-      })))
-      await symlink(path.join(packageRoot(), 'node_modules'), path.join(clone, 'node_modules'))
+    // a clone in which nothing is built yet
+    await Promise.all(['package.json', 'src', 'benchmarks'].map(async name => cp(path.join(packageRoot(), name), path.join(clone, name), {
+      recursive: true,
+      filter: source => !['node_modules', '.bin', 'results'].includes(path.basename(source))
+    })))
+    await symlink(path.join(packageRoot(), 'node_modules'), path.join(clone, 'node_modules'))
 
-      const { stdout } = await execa(process.execPath, ['benchmarks/cli.ts', '--rivals', 'go,rust,floor', '--delay', '0', '--runs', '1', '--out', clone], { cwd: clone, env: { PATH: '' } })
+    const { stdout } = await execa(process.execPath, ['benchmarks/cli.ts', '--rivals', 'go,rust,floor', '--delay', '0', '--runs', '1', '--out', clone], { cwd: clone, env: { PATH: '' } })
 
-      expect(stdout).to.include('- Left out: go, there is no working go on this machine\n- Left out: rust, there is no working cargo on this machine')
-      expect(stdout).to.match(/^\| floor /m)
-    } finally {
-      await rm(clone, { recursive: true })
-    }
+    expect(stdout).to.include('- Left out: go, there is no working go on this machine\n- Left out: rust, there is no working cargo on this machine')
+    expect(stdout).to.match(/^\| floor /m)
   })
 
   it('say what they are built from', () => {

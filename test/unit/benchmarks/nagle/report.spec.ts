@@ -2,7 +2,7 @@ import { expect } from 'aegir/chai'
 import { CASES } from '../../../../benchmarks/nagle/cases.ts'
 import { nagleChart } from '../../../../benchmarks/nagle/chart.ts'
 import { findings, notTheCause, tripsHeldBack, typicalRun } from '../../../../benchmarks/nagle/findings.ts'
-import { naglePage } from '../../../../benchmarks/nagle/page.ts'
+import { nagleResults } from '../../../../benchmarks/nagle/page.ts'
 import { renderSvg } from '../../../../benchmarks/report/svg.ts'
 import { nagleReport } from '../fixtures/nagle-report.ts'
 
@@ -26,14 +26,14 @@ describe('benchmarks: Nagle report', () => {
 
     expect(tripsHeldBack({ ...link, runs }, CASES, 10)).to.be.undefined()
     expect(notTheCause({ ...link, runs }, CASES)).to.be.empty()
-    expect(naglePage({ ...report, links: [{ ...link, runs }] })).to.not.include('#3029')
+    expect(nagleResults({ ...report, links: [{ ...link, runs }] }).page).to.not.include('#3029')
   })
 
   it('shows runs that differ, and retransmissions', () => {
     const [first, ...rest] = link.runs
     const odd = { ...first, segments: [{ ...first.segments[0], bytes: 10 }, { ...first.segments[0], retransmission: true }] }
 
-    expect(naglePage({ ...report, links: [{ ...link, runs: [odd, ...rest] }] })).to.match(/^\| raw net +\| false .* 1 \+ 9 .* 4 of 5 \| +1 \|$/m)
+    expect(nagleResults({ ...report, links: [{ ...link, runs: [odd, ...rest] }] }).page).to.match(/^\| raw net +\| false .* 1 \+ 9 .* 4 of 5 \| +1 \|$/m)
   })
 
   it('draws the run in the middle', () => {
@@ -41,7 +41,7 @@ describe('benchmarks: Nagle report', () => {
   })
 
   it('writes a page with every case and message', () => {
-    const page = naglePage(report)
+    const page = nagleResults(report).page
 
     expect(page).to.match(/^\| ours +\| false +\| 5 ms apart +\| +2 \| 1 \+ 9 +\| +52 \| +152 \| 150-154 \| +1\.5 \| +1\.0 \| +5 of 5 \| +0 \|$/m)
     expect(page).to.match(/^\| official \| false +\| 5 ms apart +\| +10 \| 10 × 1 /m)

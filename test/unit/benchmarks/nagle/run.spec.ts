@@ -1,13 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { findings } from '../../../../benchmarks/nagle/findings.ts'
 import { missing } from '../../../../benchmarks/nagle/run.ts'
 import { scriptPath } from '../../../../benchmarks/script-path.ts'
+import { cleanUpAfterEach, temporaryDirectory } from '../../../fixtures/cleanup.ts'
 import { commandLine, processIds } from '../fixtures/processes.ts'
 import type { NagleReport } from '../../../../benchmarks/nagle/report.ts'
 import type { ChildProcess } from 'node:child_process'
@@ -26,14 +25,11 @@ function processesWith (text: string): string[] {
 }
 
 describe('benchmarks: Nagle run', () => {
+  const defer = cleanUpAfterEach()
   let directory: string
 
   beforeEach(async () => {
-    directory = await mkdtemp(path.join(tmpdir(), 'nagle-'))
-  })
-
-  afterEach(async () => {
-    await rm(directory, { recursive: true })
+    directory = await temporaryDirectory(defer)
   })
 
   it('says what it needs and ends well without root', function () {

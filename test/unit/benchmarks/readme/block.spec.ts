@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
@@ -7,6 +6,7 @@ import { replaceBlock } from '../../../../benchmarks/readme/block.ts'
 import { figuresBlock } from '../../../../benchmarks/readme/figures.ts'
 import { summaryBlock } from '../../../../benchmarks/readme/summary.ts'
 import { scriptPath } from '../../../../benchmarks/script-path.ts'
+import { cleanUpAfterEach, temporaryDirectory } from '../../../fixtures/cleanup.ts'
 import { connectReport } from '../fixtures/connect-report.ts'
 import { nagleReport } from '../fixtures/nagle-report.ts'
 import { scaleReport, throughputReport } from '../fixtures/series-reports.ts'
@@ -72,6 +72,8 @@ describe('benchmarks: figures of README', () => {
 })
 
 describe('benchmarks: blocks of figures', () => {
+  const defer = cleanUpAfterEach()
+
   it('stand between the markers of a page, and nothing else changes', () => {
     const page = (text: string): string => `before\n<!-- benchmarks:start -->${text}<!-- benchmarks:end -->\nafter`
 
@@ -81,21 +83,17 @@ describe('benchmarks: blocks of figures', () => {
   })
 
   it('are written from the JSON files alone', async () => {
-    const directory = await mkdtemp(path.join(tmpdir(), 'readme-'))
+    const directory = await temporaryDirectory(defer)
     const pages = { readme: summaryBlock(reports), figures: figuresBlock(reports) }
     const files = Object.keys(pages).map(name => path.join(directory, `${name}.md`))
 
-    try {
-      await Promise.all([
-        ...Object.entries(reports).map(async ([name, report]) => writeFile(path.join(directory, `${name}.json`), JSON.stringify(report))),
-        ...files.map(async file => writeFile(file, '<!-- benchmarks:start -->\n<!-- benchmarks:end -->\n'))
-      ])
-      await execa(process.execPath, [scriptPath(import.meta.url, '../../../../benchmarks/cli'), 'readme', '--results', directory, '--readme', files[0], '--figures', files[1]])
+    await Promise.all([
+      ...Object.entries(reports).map(async ([name, report]) => writeFile(path.join(directory, `${name}.json`), JSON.stringify(report))),
+      ...files.map(async file => writeFile(file, '<!-- benchmarks:start -->\n<!-- benchmarks:end -->\n'))
+    ])
+    await execa(process.execPath, [scriptPath(import.meta.url, '../../../../benchmarks/cli'), 'readme', '--results', directory, '--readme', files[0], '--figures', files[1]])
 
-      expect(await Promise.all(files.map(async file => readFile(file, 'utf8'))))
-        .to.deep.equal(Object.values(pages).map(block => `<!-- benchmarks:start -->\n\n${block}\n\n<!-- benchmarks:end -->\n`))
-    } finally {
-      await rm(directory, { recursive: true })
-    }
+    expect(await Promise.all(files.map(async file => readFile(file, 'utf8'))))
+      .to.deep.equal(Object.values(pages).map(block => `<!-- benchmarks:start -->\n\n${block}\n\n<!-- benchmarks:end -->\n`))
   })
 })

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { connectChart } from '../../../../benchmarks/connect/chart.ts'
@@ -8,6 +7,7 @@ import { environment, provenance } from '../../../../benchmarks/report/environme
 import { duration, ms, times } from '../../../../benchmarks/report/numbers.ts'
 import { writeResults } from '../../../../benchmarks/report/results.ts'
 import { markdownTable } from '../../../../benchmarks/report/table.ts'
+import { cleanUpAfterEach, temporaryDirectory } from '../../../fixtures/cleanup.ts'
 import { connectReport } from '../fixtures/connect-report.ts'
 
 describe('benchmarks: numbers', () => {
@@ -57,19 +57,11 @@ describe('benchmarks: Markdown', () => {
 })
 
 describe('benchmarks: results', () => {
-  let directory: string
-
-  beforeEach(async () => {
-    directory = await mkdtemp(path.join(tmpdir(), 'results-'))
-  })
-
-  afterEach(async () => {
-    await rm(directory, { recursive: true })
-  })
+  const defer = cleanUpAfterEach()
 
   it('writes samples, a page and charts', async () => {
     const chart = connectChart(connectReport)
-    const files = await writeResults({ name: 'one', json: { samples: [1, 2] }, page: '# One\n\n\n', charts: { one: chart, 'one-more': chart } }, path.join(directory, 'new'))
+    const files = await writeResults({ name: 'one', json: { samples: [1, 2] }, page: '# One\n\n\n', charts: { one: chart, 'one-more': chart } }, path.join(await temporaryDirectory(defer), 'new'))
 
     expect(files.map(file => path.basename(file))).to.deep.equal(['one.json', 'one.md', 'one.svg', 'one-more.svg'])
     expect(JSON.parse(await readFile(files[0], 'utf8'))).to.deep.equal({ samples: [1, 2] })
