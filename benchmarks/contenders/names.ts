@@ -5,5 +5,7 @@ export const NAMES: Record<string, string> = {
   transport: 'our transport',
   ours: 'ours',
   hasty: 'ours, hasty close',
+  go: 'go-libp2p',
+  rust: 'rust-libp2p',
   'tcp-conn': 'tcp-conn (Go), published'
 }

@@ -81,7 +81,7 @@ function toFirstByte ({ ok, error, connectedMs, openedMs, firstByteMs, closeMs }
   }
 }
 
-interface RunningProgram {
+export interface RunningProgram {
   write(line: string): void
 
   /**
@@ -94,7 +94,7 @@ interface RunningProgram {
 }
 
 /** Runs a peer that ends when its stdin does, and so never outlives this process. */
-function runProgram ([file, ...args]: string[]): RunningProgram {
+export function runProgram ([file, ...args]: string[]): RunningProgram {
   const program = execa(file, args, { reject: false })
   const lines = program.iterable()
 

@@ -1,3 +1,5 @@
+import { binaryOf } from '../contenders/build.ts'
+import { runProgram } from '../contenders/program.ts'
 import { contenderNamed } from '../contenders/registry.ts'
 import { environment } from '../report/environment.ts'
 import { progress } from '../run/progress.ts'
@@ -13,8 +15,11 @@ import type { Worker } from '../run/worker.ts'
 /** What listens: the dialler's own kind, or a program in another language */
 export type Listener = 'itself' | 'official' | PeerName
 
+/** Programs in other languages dial their own kind only */
+export type Dialler = JsPeer | PeerName
+
 export interface RowResult {
-  dialler: JsPeer
+  dialler: Dialler
   listener: Listener
   up: Sample[]
   down: Sample[]
@@ -24,7 +29,7 @@ export interface RowResult {
 }
 
 export interface PerfInit {
-  diallers: JsPeer[]
+  diallers: Dialler[]
   listeners: Listener[]
   bytes: number
   rounds: number
@@ -43,7 +48,7 @@ const LATENCIES = 200
 export async function runPerfSuite ({ diallers, listeners, bytes, rounds, seed, command }: PerfInit): Promise<PerfReport> {
   const random = seededRandom(seed)
   const rows: RowResult[] = listeners.flatMap(listener => diallers
-    .filter(dialler => listener !== 'official' || dialler !== 'official')
+    .filter(dialler => listener === 'itself' || (!isNative(dialler) && dialler !== listener))
     .map(dialler => ({ dialler, listener, up: [], down: [], latency: [] })))
   const shown = progress(rounds * rows.length)
 
@@ -64,23 +69,60 @@ export async function runPerfSuite ({ diallers, listeners, bytes, rounds, seed, 
 }
 
 async function measure (row: RowResult, bytes: number, onProgress: (message: string) => void): Promise<void> {
-  const dialler = await start(row.dialler, 'dialler')
   const { address, end } = await listen(row, onProgress)
 
   try {
-    row.up.push(await dialler.ask('perf', address, bytes, 0))
-    row.down.push(await dialler.ask('perf', address, 0, bytes))
-    row.latency.push(median(await dialler.ask('latency', address, LATENCIES)))
-    await dialler.ask('stop')
+    const { up, down, latencies } = isNative(row.dialler) ? await dialNative(row.dialler, address, bytes) : await dialJs(row.dialler, address, bytes)
+
+    row.up.push(up)
+    row.down.push(down)
+    row.latency.push(median(latencies))
   } finally {
-    await dialler.end()
     await end()
   }
 }
 
+interface Measured {
+  up: Sample
+  down: Sample
+
+  /** In ms */
+  latencies: number[]
+}
+
+async function dialJs (peer: JsPeer, address: string, bytes: number): Promise<Measured> {
+  const dialler = await start(peer, 'dialler')
+
+  try {
+    const measured = {
+      up: await dialler.ask('perf', address, bytes, 0),
+      down: await dialler.ask('perf', address, 0, bytes),
+      latencies: await dialler.ask('latency', address, LATENCIES)
+    }
+
+    await dialler.ask('stop')
+
+    return measured
+  } finally {
+    await dialler.end()
+  }
+}
+
+async function dialNative (peer: PeerName, address: string, bytes: number): Promise<Measured> {
+  const program = runProgram([binaryOf(peer), 'perf', address, '--bytes', `${bytes}`, '--count', `${LATENCIES}`])
+
+  try {
+    return await program.nextLine()
+  } finally {
+    await program.end()
+  }
+}
+
 async function listen ({ dialler, listener }: RowResult, onProgress: (message: string) => void): Promise<{ address: string, end(): Promise<void> }> {
-  if (listener === 'go' || listener === 'rust') {
-    const contender = contenderNamed('stream', listener)
+  const kind = listener === 'itself' ? dialler : listener
+
+  if (isNative(kind)) {
+    const contender = contenderNamed('stream', kind)
     await contender.prepare?.(onProgress)
     const program = await contender.open()
     const [address] = await program.listen(['127.0.0.1'])
@@ -88,11 +130,15 @@ async function listen ({ dialler, listener }: RowResult, onProgress: (message: s
     return { address, end: async () => program.close() }
   }
 
-  const worker = await start(listener === 'itself' ? dialler : listener, 'listener')
+  const worker = await start(kind, 'listener')
 
   return { address: await worker.ask('listen'), end: async () => worker.end() }
 }
 
 async function start (peer: JsPeer, end: string): Promise<Worker<PerfTasks>> {
   return startWorker<PerfTasks>({ script: scriptPath(import.meta.url, 'worker'), args: [peer], name: `${peer} ${end}` })
+}
+
+function isNative (kind: string): kind is PeerName {
+  return kind === 'go' || kind === 'rust'
 }

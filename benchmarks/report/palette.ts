@@ -29,7 +29,9 @@ export const RIVALS: Record<string, string> = {
   transport: '#84489c',
   ours: ACCENT,
   hasty: '#7028f8',
-  'tcp-conn': '#cc003c'
+  'tcp-conn': '#cc003c',
+  go: '#00aa6e',
+  rust: '#b482c8'
 }
 
 /**
