@@ -4,9 +4,7 @@ export interface Summary {
   max: number
   median: number
   average: number
-
   p10: number
-
   p90: number
 }
 

@@ -38,27 +38,15 @@ export interface Skipped {
   reason: string
 }
 
-/** What the runs of one rival over one link come to, in milliseconds */
-export interface RivalSummary {
+/**
+ * What the runs of one rival over one link come to, in milliseconds. The handshake is
+ * that of security and muxer; where a stack does not tell it from the TCP connection,
+ * both are of no samples.
+ */
+export interface RivalSummary extends Record<'connect' | 'handshake' | 'stream' | 'firstByte' | 'total' | 'close', Summary> {
   rival: string
   title: string
   failures: number
-
-  /** Of no samples where a stack does not tell it from the handshake. */
-  connect: Summary
-
-  /**
-   * Security and muxer, of no samples where a stack does not tell them apart from
-   * the TCP connection.
-   */
-  handshake: Summary
-
-  stream: Summary
-
-  /** The byte there and back. */
-  firstByte: Summary
-  total: Summary
-  close: Summary
 
   /**
    * The median total in round trips of the link, with those that it hides. NaN

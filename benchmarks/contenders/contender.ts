@@ -13,7 +13,6 @@ export interface Contender {
   /** The same at both levels, where it is at both. */
   name: string
   level: Level
-
   title: string
   suites: SuiteName[]
 
@@ -30,7 +29,6 @@ export interface Contender {
    * @throws {Error} if this machine cannot
    */
   prepare?(onProgress: (message: string) => void): Promise<void>
-
   open(options?: OpenOptions): Promise<Peer | Program>
 }
 
@@ -121,9 +119,7 @@ export interface FirstByte {
 
   /** Agreeing on a security protocol and its handshake. */
   security?: number
-
   muxer?: number
-
   stream: number
 
   /** From sending a byte to having it back. */

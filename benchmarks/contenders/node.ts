@@ -25,7 +25,6 @@ export interface Stack {
   /** Its transport, encrypter and muxer, as its `createLibp2p` takes them. */
   options: object
   toChannel(stream: any): Channel
-
   streamOptions?: object
 }
 

@@ -10,7 +10,6 @@ export interface Segment {
 
   /** As tcpdump abbreviates them */
   flags: string
-
   bytes: number
 }
 

@@ -15,6 +15,7 @@ export type LinkKind = 'netem' | 'relay' | 'proxy' | 'loopback'
 export type LinkEnd = 'listener' | 'dialler'
 
 export interface LinkShape {
+  /** One way, in ms */
   delay: number
 }
 
@@ -32,7 +33,6 @@ export interface LinkParts {
 
   /** Round trips that a dial over a real link takes and over this one does not. */
   hiddenRoundTrips: number
-
   listenHost: string
 
   /** What to dial at the dialler's end to reach this port at the listener's. */
@@ -40,13 +40,13 @@ export interface LinkParts {
 
   /** The command line that runs this command line at one end. */
   commandAt(end: LinkEnd, command: string[]): string[]
-
   close(): Promise<void>
 }
 
 export interface Link extends LinkParts {
   shape: LinkShape
 
+  /** As it was measured, in ms */
   roundTrip: number
 
   /** Why the better kinds were passed over, empty when the first one worked. */

@@ -12,7 +12,6 @@ export interface Memory {
 
 export interface Allocation {
   allocated: Memory
-
   retained: Memory
 
   /** How often garbage was collected: what was allocated is known if never */

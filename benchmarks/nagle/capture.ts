@@ -14,7 +14,6 @@ export interface Capture {
    * Rejects after a timeout in milliseconds.
    */
   sees(test: (packet: Packet) => boolean, timeout: number): Promise<Packet>
-
   clear(): void
   stop(): Promise<void>
 }

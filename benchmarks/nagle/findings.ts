@@ -1,7 +1,6 @@
 import { median, summarise } from '../statistics.ts'
 import type { NagleCase } from './cases.ts'
-import type { NagleRun } from './measure.ts'
-import type { NagleLink } from './report.ts'
+import type { NagleLink, NagleRun } from './report.ts'
 import type { Summary } from '../statistics.ts'
 
 export interface CaseFindings {

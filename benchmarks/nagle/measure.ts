@@ -1,42 +1,16 @@
 import { EventEmitter } from 'node:events'
 import { addressOf } from '../contenders/address.ts'
-import { shuffled } from '../run/random.ts'
+import { seededRandom, shuffled } from '../run/random.ts'
 import { scriptPath } from '../script-path.ts'
 import { resultOf, startCapture } from './capture.ts'
-import { STACKS } from './cases.ts'
+import { CASES, STACKS } from './cases.ts'
 import { microseconds, toSegments } from './segments.ts'
 import type { Capture } from './capture.ts'
 import type { NagleCase, StackName } from './cases.ts'
-import type { Segment } from './segments.ts'
+import type { NagleOptions, NagleRun } from './report.ts'
 import type { Arrival, NagleTasks } from './worker.ts'
 import type { Link, LinkEnd } from '../link/link.ts'
 import type { Worker } from '../run/worker.ts'
-
-export interface MeasureOptions {
-  cases: NagleCase[]
-  runs: number
-
-  messages: number
-
-  /** Milliseconds between writes that are not in one tick. */
-  spacing: number
-  random(): number
-
-  onStep?(message: string): void
-}
-
-/** One connection. Times are in milliseconds since its first write. */
-export interface NagleRun {
-  case: string
-
-  /** Counted from 1. */
-  run: number
-  writes: number[]
-
-  /** When the receiver's program was given each message. */
-  arrivals: number[]
-  segments: Segment[]
-}
 
 interface StackEnds {
   listener: Worker<NagleTasks>
@@ -54,8 +28,9 @@ interface StackEnds {
  * Runs every case so many times over a link, in an order that changes from round
  * to round, one connection at a time, with captures at both ends.
  */
-export async function measure (link: Link, options: MeasureOptions): Promise<NagleRun[]> {
-  const { cases, runs, random, onStep } = options
+export async function measure (link: Link, options: NagleOptions, onStep: (message: string) => void): Promise<NagleRun[]> {
+  const { runs, seed } = options
+  const random = seededRandom(seed)
   const captures = {
     sender: await startCapture(link, 'dialler'),
     receiver: await startCapture(link, 'listener')
@@ -64,8 +39,8 @@ export async function measure (link: Link, options: MeasureOptions): Promise<Nag
   const measured: NagleRun[] = []
 
   for (let run = 1; run <= runs; run++) {
-    for (const of of shuffled(cases, random)) {
-      onStep?.(`${of.id}, run ${run} of ${runs}, ${Math.round(link.roundTrip)} ms round trip`)
+    for (const of of shuffled(CASES, random)) {
+      onStep(`${of.id}, run ${run} of ${runs}, ${Math.round(link.roundTrip)} ms round trip`)
       measured.push(await measureOne(link, ends.get(of.stack) as StackEnds, of, run, captures, options))
     }
   }
@@ -76,7 +51,7 @@ export async function measure (link: Link, options: MeasureOptions): Promise<Nag
 }
 
 /** The first connection of a process compiles what it runs: it counts for nothing. */
-async function startStack (link: Link, stack: StackName, { messages }: MeasureOptions): Promise<StackEnds> {
+async function startStack (link: Link, stack: StackName, { messages }: NagleOptions): Promise<StackEnds> {
   const arrivals: Arrival[] = []
   const events = new EventEmitter()
   const start = async (end: LinkEnd): Promise<Worker<NagleTasks>> => link.start<NagleTasks>(end, {
@@ -103,7 +78,7 @@ async function startStack (link: Link, stack: StackName, { messages }: MeasureOp
   return { listener, dialler, address, arrived }
 }
 
-async function measureOne (link: Link, ends: StackEnds, of: NagleCase, run: number, captures: Record<'sender' | 'receiver', Capture>, { messages, spacing }: MeasureOptions): Promise<NagleRun> {
+async function measureOne (link: Link, ends: StackEnds, of: NagleCase, run: number, captures: Record<'sender' | 'receiver', Capture>, { messages, spacing }: NagleOptions): Promise<NagleRun> {
   const { dialler, address, arrived } = ends
   const timeout = timeoutOver(link) + messages * spacing
 

@@ -15,6 +15,7 @@ export interface Packet {
   to?: number
   ack?: number
 
+  /** Of payload, in bytes */
   length: number
 }
 

@@ -2,7 +2,7 @@ import { installedVersions, ourVersion } from '../contenders/versions.ts'
 import { environment } from '../report/environment.ts'
 import { CASES } from './cases.ts'
 import type { NagleCase } from './cases.ts'
-import type { NagleRun } from './measure.ts'
+import type { Segment } from './segments.ts'
 import type { Link } from '../link/link.ts'
 import type { Environment } from '../report/environment.ts'
 
@@ -20,6 +20,19 @@ export interface NagleOptions {
 
   /** For the order of the cases. */
   seed: number
+}
+
+/** One connection. Times are in milliseconds since its first write. */
+export interface NagleRun {
+  case: string
+
+  /** Counted from 1. */
+  run: number
+  writes: number[]
+
+  /** When the receiver's program was given each message. */
+  arrivals: number[]
+  segments: Segment[]
 }
 
 export interface NagleLink extends Pick<Link, 'kind' | 'title' | 'shape' | 'roundTrip' | 'passedOver'> {

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process'
 import { openLink } from '../link/open-link.ts'
 import { withCleanUp } from '../run/interrupt.ts'
 import { progress } from '../run/progress.ts'
-import { seededRandom } from '../run/random.ts'
 import { CASES } from './cases.ts'
 import { measure } from './measure.ts'
 import { nagleReport } from './report.ts'
@@ -39,20 +38,15 @@ export async function runNagle (options: NagleOptions): Promise<NagleReport | st
         return link
       }
 
-      links.push(await withCleanUp(async () => link.close(), async () => measureOver(link, options, message => { shown.step(message) })))
+      const { kind, title, shape, passedOver } = link
+      const runs = await withCleanUp(async () => link.close(), async () => measure(link, options, message => { shown.step(message) }))
+      links.push({ kind, title, shape, roundTrip: link.roundTrip, passedOver, runs })
     }
   } finally {
     shown.stop()
   }
 
   return nagleReport(links, options)
-}
-
-async function measureOver (link: Link, { runs, messages, spacing, seed }: NagleOptions, onStep: (message: string) => void): Promise<NagleLink> {
-  const measured = await measure(link, { cases: CASES, runs, messages, spacing, random: seededRandom(seed), onStep })
-  const { kind, title, shape, roundTrip, passedOver } = link
-
-  return { kind, title, shape, roundTrip, passedOver, runs: measured }
 }
 
 /** @returns why, where neither kind works */

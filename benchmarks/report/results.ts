@@ -5,7 +5,6 @@ import type { TopLevelSpec } from 'vega-lite'
 export interface Results {
   /** Of the files, without their extension. */
   name: string
-
   json: object
 
   /** In Markdown: what the terminal shows too. */
@@ -28,15 +27,18 @@ export async function writeResults ({ name, json, page, charts }: Results, direc
     return path.relative(process.cwd(), target)
   }
 
-  // vega is slow to load, and not needed where options are wrong
-  const { renderSvg } = await import('./svg.ts')
   await mkdir(directory, { recursive: true })
 
   return [
     // first: what was measured is not lost where a chart fails
     await write(`${name}.json`, `${JSON.stringify(json, null, 2)}\n`),
     await write(`${name}.md`, `${page.trimEnd()}\n`),
-    ...await Promise.all(Object.entries(charts).map(async ([name, chart]) => write(`${name}.svg`, await renderSvg(chart))))
+    ...await Promise.all(Object.entries(charts).map(async ([name, chart]) => {
+      // vega is slow to load, and seldom needed
+      const { renderSvg } = await import('./svg.ts')
+
+      return write(`${name}.svg`, await renderSvg(chart))
+    }))
   ]
 }
 

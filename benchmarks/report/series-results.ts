@@ -6,7 +6,6 @@ import type { TopLevelSpec } from 'vega-lite'
 
 interface Parts {
   title: string
-
   how: string
   legend: string[]
 

@@ -5,7 +5,6 @@ export interface Progress {
 
   /** One more of `total` is done. */
   step(message: string): void
-
   stop(): void
 }
 

@@ -6,9 +6,7 @@ import type { Reply, Request, Tasks } from './serve.ts'
 export interface WorkerInit {
   script: string
   args?: string[]
-
   name: string
-
   execArgv?: string[]
 
   /** A command that runs the worker, such as strace and its options. */

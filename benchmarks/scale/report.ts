@@ -4,7 +4,6 @@ import type { SeriesReport } from '../series.ts'
 export interface ScaleOptions {
   /** What to type to do this again */
   command: string
-
   counts: number[]
 
   /** The most connections at the stream level: each has a handshake at both ends */

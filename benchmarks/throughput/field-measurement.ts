@@ -13,7 +13,6 @@ import type { Measurements } from '../measure/measurements.ts'
 export interface FieldMeasurementInit extends Pick<ThroughputOptions, 'rounds' | 'mostRounds' | 'slices' | 'target' | 'warmUp' | 'freshProcesses' | 'nodeOptions' | 'counts'> {
   writeCalls: boolean
   random(): number
-
   onStep(message: string): void
   onMeasured(contender: Contender, measurements: Measurements): void
 }
