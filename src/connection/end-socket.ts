@@ -1,7 +1,17 @@
 import { afterPoll } from '../event-loop/after-poll.ts'
 import type { Socket } from 'node:net'
 
+const { setImmediate } = globalThis
+
 const NOTHING = new Uint8Array()
+
+/**
+ * Until 1.52 libuv took a reset for FIN, where it came with the last data or the data had waited
+ * to be read.
+ *
+ * @see https://github.com/libuv/libuv/pull/4997
+ */
+const MISTAKES_RESET_FOR_FIN = isLibuvBefore(1, 52)
 
 export interface FinishInit {
   /** How long to wait for the peer's FIN after ours was handed to the kernel, in ms; 0 for not at all */
@@ -85,6 +95,20 @@ export function probe (socket: Socket): void {
 }
 
 /**
+ * Call back after 'end', unless what looks like FIN is a reset: then the socket emits 'error'
+ * before.
+ */
+export function whenFinIsCertain (socket: Socket, callback: () => void): void {
+  if (MISTAKES_RESET_FOR_FIN && !socket.destroyed) {
+    probe(socket)
+    // a write that was under way has failed by then, too
+    setImmediate(callback)
+  } else {
+    callback()
+  }
+}
+
+/**
  * Close at once, and reset the peer. There is no RST on pipes, and none without a peer.
  */
 export function reset (socket: Socket): void {
@@ -105,4 +129,12 @@ export function cut (socket: Socket): void {
   } else {
     socket.destroy()
   }
+}
+
+function isLibuvBefore (major: number, minor: number): boolean {
+  const { uv, bun, deno } = process.versions
+  const [thisMajor, thisMinor] = `${uv}`.split('.').map(Number)
+
+  // they name a version, and have no libuv
+  return bun == null && deno == null && (thisMajor < major || (thisMajor === major && thisMinor < minor))
 }

@@ -4,7 +4,7 @@ import { COPY_BYTES, MAX_WRITE_BYTES } from '../constants.ts'
 import { TCPStalledWriteError } from '../errors.ts'
 import { nextState } from './close-state.ts'
 import { Closing } from './closing.ts'
-import { isFinishing, probe, reset } from './end-socket.ts'
+import { isFinishing, probe, reset, whenFinIsCertain } from './end-socket.ts'
 import { ifInactive } from './inactivity.ts'
 import { Incoming } from './incoming.ts'
 import { MessageConnection } from './message-connection.ts'
@@ -411,7 +411,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   static readonly #listeners: SocketListeners<SocketConnection> = {
     data (data) { this[owner].#onData(data) },
     drain () { this[owner].#onDrain() },
-    end () { this[owner].#incoming.whenEmpty(() => { this[owner].#onEnd() }) },
+    end () { whenFinIsCertain(this, () => { this[owner].#incoming.whenEmpty(() => { this[owner].#onEnd() }) }) },
     error (err) { this[owner].#onError(err) },
     close () { this[owner].#onClose() },
     timeout () { this[owner].#onTimeout() }

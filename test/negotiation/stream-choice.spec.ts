@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { noise } from '@libp2p/noise'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
@@ -10,6 +11,9 @@ import { streamNodes } from './fixtures/stream-nodes.ts'
 import type { Connection, NewStreamOptions } from '@libp2p/interface'
 
 const UNKNOWN = '/test/unknown/1.0.0'
+
+/** What does not wait for the peer is done within this, in ms; what waits for it never is */
+const PATIENCE = 200
 
 describe('whether a stream is negotiated optimistically', () => {
   const defer = cleanUpAfterEach()
@@ -24,6 +28,8 @@ describe('whether a stream is negotiated optimistically', () => {
     })
 
     opening.catch(() => {})
+    await Promise.race([opening, delay(PATIENCE)])
+    // where the process was held up, too
     await turns(30)
     const waited = !opened
     release()
