@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { startPeer } from './lab/peer-process.ts'
 import type { Lab } from './lab/lab.ts'
 import type { Place, Side } from './lab/network.ts'
@@ -35,6 +36,9 @@ const READY_TIMEOUT = 30_000
 
 /** How long a js peer may take to count, in ms */
 const RESOURCES_TIMEOUT = 10_000
+
+/** How long what a punch has used may take to go, in ms */
+const LEFT_TIMEOUT = 5_000
 
 const RESOURCES = ['sockets', 'listeners', 'timers'] as const
 
@@ -76,8 +80,7 @@ export async function punch (lab: Lab, commands: PunchCommands, patience: number
 
       return { ok: true, ms: direct.ms, relayed: isRelayed(a), observed, reasons: [] }
     } catch {
-      const after = await Promise.all(jsSides.map(async ({ peer }) => resourcesOf(peer)))
-      const left = jsSides.length === 0 ? undefined : jsSides.flatMap(({ side }, i) => moreThan(before[i], after[i]).map(what => `${side}: ${what}`))
+      const left = commands.js.length === 0 ? undefined : (await Promise.all(jsSides.map(async ({ side, peer }, i) => leftBy(peer, before[i]).then(all => all.map(what => `${side}: ${what}`))))).flat()
 
       return { ok: false, relayed: isRelayed(a), observed, left, reasons: [...reasonsOf('a', a), ...reasonsOf('b', b)] }
     }
@@ -106,6 +109,21 @@ async function resourcesOf (peer: Peer): Promise<PeerEvent> {
   peer.send('resources')
 
   return peer.until(RESOURCES_TIMEOUT, event => event.event === 'resources' && peer.events.indexOf(event) >= told)
+}
+
+/** What the peer has more of than before, unless it goes within a few seconds: libp2p has timers too */
+async function leftBy (peer: Peer, before: PeerEvent): Promise<string[]> {
+  const deadline = performance.now() + LEFT_TIMEOUT
+
+  for (;;) {
+    const left = moreThan(before, await resourcesOf(peer))
+
+    if (left.length === 0 || performance.now() > deadline) {
+      return left
+    }
+
+    await delay(500)
+  }
 }
 
 function moreThan (before: PeerEvent, after: PeerEvent): string[] {
