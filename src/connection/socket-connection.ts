@@ -2,6 +2,7 @@ import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/i
 import { isUint8ArrayList } from 'uint8arraylist'
 import { COPY_BYTES, MAX_WRITE_BYTES } from '../constants.ts'
 import { TCPStalledWriteError } from '../errors.ts'
+import { flushLate } from '../event-loop/flush-soon.ts'
 import { nextState } from './close-state.ts'
 import { Closing } from './closing.ts'
 import { isFinishing, probe, reset, whenFinIsCertain } from './end-socket.ts'
@@ -369,6 +370,9 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   /** The peer sent FIN: what `send` accepted still goes out, then we close too */
   #onEnd (): void {
     this.log('tcp end %a', this.remoteAddr)
+
+    // an encrypter's answer to what came before FIN
+    flushLate()
 
     if (this.status !== 'open' || !this.#filtered(filter => { filter.onEnd() })) {
       return

@@ -1,12 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { StreamStateError } from '@libp2p/interface'
-import { isUint8ArrayList } from 'uint8arraylist'
+import { Uint8ArrayList, isUint8ArrayList } from 'uint8arraylist'
 import { CopyRun, newSlab } from '../bytes/copy-run.ts'
 import { SocketConnection } from '../connection/socket-connection.ts'
-import { closeBatcher, flushSoon, isExiting, openBatcher } from '../event-loop/flush-soon.ts'
+import { closeBatcher, flushAtEndOfTurn, flushSoon, isExiting, openBatcher } from '../event-loop/flush-soon.ts'
 import type { Batcher } from '../event-loop/flush-soon.ts'
-import type { MessageStream } from '@libp2p/interface'
-import type { Uint8ArrayList } from 'uint8arraylist'
+import type { MessageStream, StreamMessageEvent } from '@libp2p/interface'
 
 /**
  * The most that is encrypted as one message, in bytes. Noise allows four times as much, but
@@ -19,6 +18,19 @@ const MESSAGE_BYTES = 16 * 1024
 const COPY_BYTES = 4 * 1024
 
 /**
+ * The most that fits into one message of Noise beside its tag of 16 bytes
+ *
+ * @see https://noiseprotocol.org/noise.html#message-format
+ */
+const FULL_MESSAGE_BYTES = 65_535 - 16
+
+/**
+ * A message from this size on is one of many, in bytes: its sender does not wait for the first
+ * bytes that come back. Those are a muxer's window updates, one for every message.
+ */
+const BULK_BYTES = 32 * 1024
+
+/**
  * - `silent`: nothing has come from the peer yet
  * - `heard`: something has, and nothing was sent since
  * - `gathering`: what is sent next can wait
@@ -27,6 +39,15 @@ const COPY_BYTES = 4 * 1024
  * - `over`: closed, aborted or reset
  */
 type State = 'silent' | 'heard' | 'gathering' | 'closing' | 'last turn' | 'over'
+
+/**
+ * What waits
+ *
+ * - `batch`: what was sent with no `await` between
+ * - `tail`: the same, and it begins with what was left of a large buffer
+ * - `acknowledgements`: what was sent after large messages, with nothing else between
+ */
+type Run = 'batch' | 'tail' | 'acknowledgements'
 
 /** Apart from the slab of the sockets: plain data must not share memory with encrypted data */
 const slab = newSlab()
@@ -41,8 +62,9 @@ const slab = newSlab()
  * - everything until data came from the peer, so that negotiation has the bytes that it
  * always had
  * - the first bytes after that: the peer may be waiting for them, and wakes up while the
- * rest is still being encrypted
- * - large buffers, without a copy
+ * rest is still being encrypted. After a large message they wait until all that has arrived
+ * is read
+ * - large buffers, without a copy. What is left behind the last full message waits for more
  * - everything while the stream waits for 'drain': it is not encrypted now anyway
  * - everything after the peer has closed its end: ours closes soon
  *
@@ -53,18 +75,27 @@ const slab = newSlab()
 export function coalesceSends (stream: MessageStream, below: MessageStream): void {
   // not again if the encrypter was decorated twice
   if (!Object.hasOwn(stream, 'send')) {
-    new CoalescedSends(stream).attach(below)
+    new CoalescedSends(stream, below instanceof SocketConnection).attach(below)
   }
 }
 
 class CoalescedSends implements Batcher {
   readonly #stream: MessageStream
   readonly #send: MessageStream['send']
+
+  /** Others below do not have what waits flushed before they act on the peer's FIN */
+  readonly #isOverSocket: boolean
   #run?: CopyRun
+
+  #kind: Run = 'batch'
   #state: State = 'silent'
 
-  constructor (stream: MessageStream) {
+  /** Whether what was heard last was a large message */
+  #isBulk = false
+
+  constructor (stream: MessageStream, isOverSocket: boolean) {
     this.#stream = stream
+    this.#isOverSocket = isOverSocket
     this.#send = stream.send.bind(stream)
   }
 
@@ -77,7 +108,7 @@ class CoalescedSends implements Batcher {
 
     // a listener would serve too, but the first one makes the stream deliver its messages
     stream.dispatchEvent = (event: Event) => {
-      this.#onEvent(event.type)
+      this.#onEvent(event)
 
       return dispatchEvent(event)
     }
@@ -110,22 +141,21 @@ class CoalescedSends implements Batcher {
       throw new StreamStateError('Cannot write to a stream that is closing')
     }
 
-    const canWait = this.#state === 'gathering' &&
-      !isExiting() &&
-      !this.#stream.writableNeedsDrain &&
-      this.#stream.status === 'open' &&
-      data.byteLength < COPY_BYTES
+    const isLarge = data.byteLength >= COPY_BYTES
+    const canWait = !isExiting() && !this.#stream.writableNeedsDrain && this.#stream.status === 'open'
 
-    if (!canWait) {
-      this.#state = this.#state === 'heard' ? 'gathering' : this.#state
-      this.flush()
-
-      return this.#send(data)
+    if (canWait && this.#state === 'gathering') {
+      return isLarge ? this.#sendLarge(data) : this.#gather(data, 'batch')
     }
 
-    const full = isUint8ArrayList(data) ? this.#copyAll(data) : this.#copy(data)
+    if (canWait && this.#state === 'heard' && this.#isBulk && !isLarge) {
+      return this.#gather(data, 'acknowledgements')
+    }
 
-    return full == null || this.#send(full)
+    this.flush()
+    this.#state = this.#state === 'heard' ? 'gathering' : this.#state
+
+    return this.#send(data)
   }
 
   flush (): void {
@@ -134,12 +164,17 @@ class CoalescedSends implements Batcher {
 
   /** @returns whether anything waited */
   #flush (): boolean {
+    const kind = this.#kind
     const bytes = this.#take()
     const { status } = this.#stream
 
     // what was sent before an abort or a reset is lost, as it always is
     if (bytes == null || status === 'aborted' || status === 'reset' || status === 'closed') {
       return false
+    }
+
+    if (kind === 'acknowledgements' && this.#state === 'heard') {
+      this.#state = 'gathering'
     }
 
     try {
@@ -152,43 +187,77 @@ class CoalescedSends implements Batcher {
     return true
   }
 
-  #onEvent (type: string): void {
+  #onEvent (event: Event): void {
     // Noise emits two events for a connection that was reset after an abort
     if (this.#state === 'over') {
       return
     }
 
-    if (type === 'close') {
+    if (event.type === 'close') {
       this.#state = 'over'
       closeBatcher()
-    } else if (type === 'remoteCloseWrite') {
+    } else if (event.type === 'remoteCloseWrite') {
       this.#state = 'closing'
-    } else if (type === 'message' && (this.#state === 'silent' || this.#state === 'gathering')) {
-      this.#state = 'heard'
+    } else if (event.type === 'message') {
+      this.#isBulk = this.#isOverSocket && (event as StreamMessageEvent).data.byteLength >= BULK_BYTES
+      this.#state = this.#state === 'silent' || this.#state === 'gathering' ? 'heard' : this.#state
     }
+  }
+
+  /**
+   * A muxer's frame of 64 KiB and its header are a little more than a message can hold. The
+   * little that is left opens the next message, so that it does not take one for itself.
+   */
+  #sendLarge (data: Uint8Array | Uint8ArrayList): boolean {
+    if (this.#kind !== 'tail') {
+      this.flush()
+    }
+
+    const waiting = this.#take()
+    const bytes = waiting == null ? data : new Uint8ArrayList(waiting, ...isUint8ArrayList(data) ? data : [data])
+    const tail = bytes.byteLength % FULL_MESSAGE_BYTES
+
+    if (tail === bytes.byteLength || tail === 0 || tail >= COPY_BYTES) {
+      return this.#send(bytes)
+    }
+
+    const full = bytes.byteLength - tail
+
+    // before anything is sent: what hears of it may send, too
+    this.#run = new CopyRun(slab, bytes.subarray(full))
+    this.#kind = 'tail'
+    flushSoon(this)
+
+    return this.#send(isUint8ArrayList(bytes) ? bytes.sublist(0, full) : bytes.subarray(0, full))
   }
 
   /** Sending may make others send, so nothing is sent before all is copied */
-  #copyAll (list: Uint8ArrayList): Uint8Array | undefined {
+  #gather (data: Uint8Array | Uint8ArrayList, kind: Run): boolean {
     let full: Uint8Array | undefined
 
-    // once one of them has begun a new run, there is room for the others
-    for (const bytes of list) {
-      full = this.#copy(bytes) ?? full
+    // after the first that begins a new run there is room for the others
+    for (const bytes of isUint8ArrayList(data) ? data : [data]) {
+      full = this.#copy(bytes, kind) ?? full
     }
 
-    return full
+    return full == null || this.#send(full)
   }
 
-  /** @returns the full run that the bytes did not fit behind: send it first */
-  #copy (bytes: Uint8Array): Uint8Array | undefined {
+  /** @returns what there is no room behind any more: it is to be sent first */
+  #copy (bytes: Uint8Array, kind: Run): Uint8Array | undefined {
     if (this.#run != null && this.#run.byteLength + bytes.byteLength <= MESSAGE_BYTES && this.#run.append(bytes)) {
       return
     }
 
     const full = this.#take()
     this.#run = new CopyRun(slab, bytes)
-    flushSoon(this)
+    this.#kind = kind
+
+    if (kind === 'acknowledgements') {
+      flushAtEndOfTurn(this)
+    } else {
+      flushSoon(this)
+    }
 
     return full
   }
@@ -197,6 +266,7 @@ class CoalescedSends implements Batcher {
   #take (): Uint8Array | undefined {
     const bytes = this.#run?.bytes
     this.#run = undefined
+    this.#kind = 'batch'
 
     return bytes
   }

@@ -1,3 +1,6 @@
+// A reference of our own: a test that replaces the global one must not hold back what waits
+const { setImmediate } = globalThis
+
 /** Gathers a batch: bytes that it has accepted and not handed down yet */
 export interface Batcher {
   flush(): void
@@ -5,6 +8,7 @@ export interface Batcher {
 
 const NONE: Batcher[] = []
 let waiting = NONE
+let late = NONE
 let openBatchers = 0
 let exiting = false
 
@@ -30,6 +34,26 @@ export function flushSoon (batcher: Batcher): void {
 }
 
 /**
+ * Call `flush` once, when this turn of the event loop has read all that has arrived, and at the
+ * latest when {@link flushLate} is called or the process exits.
+ */
+export function flushAtEndOfTurn (batcher: Batcher): void {
+  if (late === NONE) {
+    late = [batcher]
+    setImmediate(flushLate)
+  } else {
+    late.push(batcher)
+  }
+}
+
+/** Flush everything that waits for the end of the turn */
+export function flushLate (): void {
+  const batchers = late
+  late = NONE
+  flushEach(batchers)
+}
+
+/**
  * A batcher that may call {@link flushSoon} exists from now on.
  *
  * Node calls no 'exit' listener that was added while it emits 'exit'. So one listener
@@ -52,7 +76,8 @@ function onExit (): void {
   exiting = true
 
   // an encrypter's batch goes to a socket, which may have one that waits
-  while (waiting !== NONE) {
+  while (late !== NONE || waiting !== NONE) {
+    flushLate()
     flushAll()
   }
 }
@@ -60,7 +85,10 @@ function onExit (): void {
 function flushAll (): void {
   const batchers = waiting
   waiting = NONE
+  flushEach(batchers)
+}
 
+function flushEach (batchers: Batcher[]): void {
   for (const batcher of batchers) {
     try {
       batcher.flush()

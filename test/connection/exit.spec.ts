@@ -27,6 +27,7 @@ const endings: Record<string, Pick<SendAndExitOptions, 'ending' | 'inWorker'>> =
 const layers: Record<string, ExitLayer> = {
   'a connection': 'tcp',
   'an encrypted connection': 'noise',
+  'an encrypted connection that has received a large message': 'noise, bulk',
   'a stream': 'stream'
 }
 
@@ -34,7 +35,9 @@ describe('a process that exits', () => {
   const defer = cleanUpAfterEach()
 
   for (const [what, layer] of Object.entries(layers)) {
-    for (const [when, options] of Object.entries(endings)) {
+    const chosen = layer === 'noise, bulk' ? Object.entries(endings).slice(0, 2) : Object.entries(endings)
+
+    for (const [when, options] of chosen) {
       it(`has delivered what was sent over ${what} ${when}`, async () => {
         const { addr, next } = await listenFor(layer, defer)
         const child = runChild(defer, 'send-and-exit.ts', [addr, { ...options, layer, sends: SENDS, bytes: BYTES }])

@@ -62,6 +62,80 @@ describe('an encrypted connection', () => {
       .to.equal(1 + 1 + 1 + 4 + 1)
   })
 
+  it('fills messages with what is sent in frames that are a little too large for one', async () => {
+    const frame = (): Uint8ArrayList => new Uint8ArrayList(payload(12), payload(64 * KiB))
+
+    // each but the last lacks what the one before has left
+    expect(await messagesOf(await talking(), Array.from({ length: 20 }, frame))).to.equal(20 + 1)
+    expect(await messagesOf(await talking(), [frame(), payload(100), frame()])).to.equal(2 + 1)
+    expect(await messagesOf(await talking(), [frame(), payload(8 * KiB)])).to.equal(2)
+  })
+
+  describe('that receives large messages', () => {
+    const LARGE = 64 * KiB
+    const COUNT = 16
+
+    /** Small answers to large messages that arrive together; how many messages they take, and what arrives of them */
+    async function acknowledge ({ dialler, listener }: SecuredPair, finish: () => void = () => {}): Promise<{ messages: number, bytes: number }> {
+      const before = listener.encrypted()
+      const answers = collect(dialler.stream)
+      let left = COUNT * LARGE
+
+      listener.stream.addEventListener('message', ({ data }) => {
+        left -= data.byteLength
+        listener.stream.send(payload(12))
+      })
+
+      for (let i = 0; i < COUNT; i++) {
+        dialler.stream.send(payload(LARGE))
+      }
+
+      finish()
+      await until(() => left === 0, 'all is read')
+      await untilStill(() => answers.bytes)
+
+      return { messages: listener.encrypted() - before, bytes: answers.bytes }
+    }
+
+    it('gathers its small answers until it has read what there is', async () => {
+      const { messages, bytes } = await acknowledge(await talking())
+
+      expect(bytes).to.be.at.least(COUNT * 12)
+      expect(messages).to.be.within(1, COUNT / 2)
+    })
+
+    it('answers before it acts on the FIN of the peer', async () => {
+      const { dialler, listener } = await talking()
+      const end = closed(listener.raw)
+      const before = listener.encrypted()
+      let answers = 0
+      let encrypted = 0
+
+      listener.stream.addEventListener('message', () => {
+        listener.stream.send(payload(12))
+        answers++
+      })
+      listener.raw.addEventListener('remoteCloseWrite', () => { encrypted = listener.encrypted() - before })
+      dialler.stream.send(payload(LARGE))
+      await dialler.raw.close()
+
+      expect((await end).error).to.equal(undefined)
+      expect(answers).to.be.at.least(1)
+      expect(encrypted).to.be.at.least(1)
+    })
+
+    it('answers at once again after a small one', async () => {
+      const pair = await talking()
+      await acknowledge(pair)
+      const before = pair.listener.encrypted()
+      const heard = pEvent(pair.listener.stream, 'message')
+
+      pair.dialler.stream.send(payload(1))
+      await heard
+      expect(pair.listener.encrypted() - before).to.equal(1)
+    })
+  })
+
   it('waits with nothing before the peer was heard', async () => {
     expect(await messagesOf(await securedPair(defer), times(5, 100))).to.equal(5)
   })
