@@ -64,7 +64,8 @@ const slab = newSlab()
  * - the first bytes after that: the peer may be waiting for them, and wakes up while the
  * rest is still being encrypted. After a large message they wait until all that has arrived
  * is read
- * - large buffers, without a copy. What is left behind the last full message waits for more
+ * - large buffers, without a copy. From the second of a batch on, what is left behind the
+ * last full message waits for more
  * - everything while the stream waits for 'drain': it is not encrypted now anyway
  * - everything after the peer has closed its end: ours closes soon
  *
@@ -89,6 +90,9 @@ class CoalescedSends implements Batcher {
 
   #kind: Run = 'batch'
   #state: State = 'silent'
+
+  /** Whether this batch had a large buffer */
+  #hasLarge = false
 
   /** Whether what was heard last was a large message */
   #isBulk = false
@@ -159,6 +163,7 @@ class CoalescedSends implements Batcher {
   }
 
   flush (): void {
+    this.#hasLarge = false
     this.#flush()
   }
 
@@ -205,17 +210,25 @@ class CoalescedSends implements Batcher {
   }
 
   /**
-   * A muxer's frame of 64 KiB and its header are a little more than a message can hold. The
-   * little that is left opens the next message, so that it does not take one for itself.
+   * A muxer's frame of 64 KiB and its header are a little more than a message can hold. Where
+   * large buffers follow each other, the little that is left opens the next message, so that it
+   * does not take one for itself.
    */
   #sendLarge (data: Uint8Array | Uint8ArrayList): boolean {
     if (this.#kind !== 'tail') {
-      this.flush()
+      this.#flush()
     }
 
     const waiting = this.#take()
     const bytes = waiting == null ? data : new Uint8ArrayList(waiting, ...isUint8ArrayList(data) ? data : [data])
     const tail = bytes.byteLength % FULL_MESSAGE_BYTES
+
+    if (!this.#hasLarge) {
+      this.#hasLarge = true
+      flushSoon(this)
+
+      return this.#send(bytes)
+    }
 
     if (tail === bytes.byteLength || tail === 0 || tail >= COPY_BYTES) {
       return this.#send(bytes)
