@@ -32,7 +32,7 @@ const TITLES: Record<Group, { title: string, text: string }> = {
   },
   hard: {
     title: 'NATs that cannot be punched, or hardly',
-    text: 'A NAT with another port for every connection leads no dial to where the peer listens. One that answers RST ends the dial that comes too early. A hole then needs both SYNs to be under way at once, which is unlikely without a distance. go dials once in each of its three attempts, ours every 100 ms until the attempt is over.'
+    text: 'A NAT with another port for every connection leads no dial to where the peer listens. One that answers RST ends the dial that comes too early. A hole then needs both SYNs to be under way at once, which is unlikely without a distance. go dials once in each of its three attempts, ours again and again, with growing pauses, until the attempt is over.'
   },
   control: {
     title: 'Control: @libp2p/tcp',
