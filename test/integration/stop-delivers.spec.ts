@@ -18,7 +18,7 @@ describe('a node that is stopped', () => {
         createNode(defer),
         createNode(defer, { listen: true })
       ])
-      const port = await throttlingRelay(defer, portOf(listener.getMultiaddrs()[0]), { bytes: 64 * KiB, every: 20, to: stopping === 'dialler' ? 'server' : 'client' })
+      const port = await throttlingRelay(defer, portOf(listener.getMultiaddrs()[0]), { bytes: 64 * KiB, every: 5, to: stopping === 'dialler' ? 'server' : 'client' })
       const outbound = await dialler.dial(multiaddr(`/ip4/127.0.0.1/tcp/${port}/p2p/${listener.peerId}`))
 
       await until(() => listener.getConnections(dialler.peerId).length === 1, 'the listener knows of the connection')
