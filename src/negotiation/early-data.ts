@@ -18,6 +18,7 @@ type State = 'unowned' | 'paused' | 'owned'
 export class EarlyData {
   readonly muxer: StreamMuxer
   readonly #connection: MessageStream
+  readonly #addEventListener: StreamMuxer['addEventListener']
   #state: State = 'unowned'
 
   constructor (connection: MessageStream, createMuxer: () => StreamMuxer) {
@@ -26,10 +27,9 @@ export class EarlyData {
     connection.addEventListener('message', this.#onMessage)
 
     const muxer = this.muxer = createMuxer()
-    const addEventListener = muxer.addEventListener.bind(muxer)
-
+    this.#addEventListener = muxer.addEventListener.bind(muxer)
     muxer.addEventListener = (type: any, ...rest: [any, any?]): void => {
-      addEventListener(type, ...rest)
+      this.#addEventListener(type, ...rest)
 
       if (type === 'stream') {
         this.release()
@@ -56,8 +56,8 @@ export class EarlyData {
 
     this.#state = 'owned'
     connection.removeEventListener('message', this.#onMessage)
-    // restores the method of the class
-    Reflect.deleteProperty(this.muxer, 'addEventListener')
+    // V8 would make a dictionary of an object that loses a property: 1.6 KiB
+    this.muxer.addEventListener = this.#addEventListener
   }
 
   readonly #onMessage = (event: StreamMessageEvent): void => {

@@ -8,6 +8,14 @@ const MAX_OUTBOUND_STREAMS = 64
 /** How long the peer may take to close a stream after us, in ms: libp2p gives a connection as long */
 const PEER_CLOSE_TIMEOUT = 1_000
 
+// One for all connections: an empty WeakMap takes more memory than the rest of an idle `OutboundStreams`
+
+/** The protocol that is negotiated on a stream. libp2p sets `stream.protocol` only after that */
+const protocols = new WeakMap<Stream, string>()
+
+/** Streams whose protocol was proposed: their FIN waits for the reply */
+const proposed = new WeakSet<Stream>()
+
 export type StreamLimitOptions = AbortOptions & Pick<NewStreamOptions, 'maxOutboundStreams'>
 
 /** The part of libp2p's registrar that is used */
@@ -27,20 +35,14 @@ export class OutboundStreams {
   readonly #muxer: StreamMuxer
   readonly #handlers: () => HandlerLimits | undefined
 
-  /** The protocol that is negotiated on a stream. libp2p sets `stream.protocol` only after that */
-  readonly #protocols = new WeakMap<Stream, string>()
-
   /** By protocol: how many are about to be opened */
   readonly #reserved = new Map<string, number>()
 
-  /** Streams whose protocol was proposed: their FIN waits for the reply */
-  readonly #proposed = new WeakSet<Stream>()
-
   /** Protocols whose streams stay open although this end has closed them */
-  readonly #lasting = new Set<string>()
+  #lasting?: Set<string>
 
   /** By protocol: resolves when the last stream in the queue has its place */
-  readonly #queues = new Map<string, Promise<void>>()
+  #queues?: Map<string, Promise<void>>
 
   /** Resolves when the next stream has ended or has sent its FIN */
   #ended = Promise.withResolvers<void>()
@@ -52,7 +54,7 @@ export class OutboundStreams {
 
   /** @returns whether a place was reserved for one more stream. If not, see {@link room} */
   tryReserve (protocol: string, options: StreamLimitOptions): boolean {
-    return !this.#queues.has(protocol) && this.#reserve(protocol, options)
+    return this.#queues?.has(protocol) !== true && this.#reserve(protocol, options)
   }
 
   /**
@@ -64,9 +66,10 @@ export class OutboundStreams {
    */
   async room (protocol: string, options: StreamLimitOptions): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const previous = this.#queues.get(protocol)
+    const queues = this.#queues ??= new Map()
+    const previous = queues.get(protocol)
 
-    this.#queues.set(protocol, promise)
+    queues.set(protocol, promise)
 
     try {
       await raceSignal(previous, options.signal)
@@ -81,8 +84,8 @@ export class OutboundStreams {
     } finally {
       resolve()
 
-      if (this.#queues.get(protocol) === promise) {
-        this.#queues.delete(protocol)
+      if (queues.get(protocol) === promise) {
+        queues.delete(protocol)
       }
     }
   }
@@ -99,12 +102,12 @@ export class OutboundStreams {
   }
 
   opened (stream: Stream, protocol: string): void {
-    this.#protocols.set(stream, protocol)
+    protocols.set(stream, protocol)
     stream.addEventListener('close', () => { this.ended() }, { once: true })
   }
 
   proposed (stream: Stream): void {
-    this.#proposed.add(stream)
+    proposed.add(stream)
   }
 
   /** The FIN of a stream was sent, or the stream is closed */
@@ -122,14 +125,14 @@ export class OutboundStreams {
     }
 
     this.#reserved.set(protocol, reserved + 1)
-    this.#lasting.delete(protocol)
+    this.#lasting?.delete(protocol)
 
     return true
   }
 
   /** Closed at this end, while its FIN waits for the reply */
   #isHeld (stream: Stream): boolean {
-    return stream.writeStatus === 'closing' && this.#proposed.has(stream)
+    return stream.writeStatus === 'closing' && proposed.has(stream)
   }
 
   /**
@@ -141,7 +144,7 @@ export class OutboundStreams {
     const closing = this.#streamsOf(protocol).filter(({ writeStatus }) => writeStatus !== 'writable')
     const isHeld = closing.some(stream => this.#isHeld(stream))
 
-    if (closing.length === 0 || (!isHeld && this.#lasting.has(protocol))) {
+    if (closing.length === 0 || (!isHeld && this.#lasting?.has(protocol) === true)) {
       return false
     }
 
@@ -153,7 +156,7 @@ export class OutboundStreams {
       const hasEnded = await raceSignal(Promise.race([this.#ended.promise.then(() => true), timeout.promise]), signal)
 
       if (!hasEnded) {
-        this.#lasting.add(protocol)
+        this.#lasting = (this.#lasting ?? new Set()).add(protocol)
       }
 
       return hasEnded
@@ -164,7 +167,7 @@ export class OutboundStreams {
 
   #streamsOf (protocol: string): Stream[] {
     return this.#muxer.streams.filter(stream => {
-      return stream.direction === 'outbound' && (stream.protocol !== '' ? stream.protocol : this.#protocols.get(stream)) === protocol
+      return stream.direction === 'outbound' && (stream.protocol !== '' ? stream.protocol : protocols.get(stream)) === protocol
     })
   }
 
