@@ -33,21 +33,20 @@ const BULK_BYTES = 32 * 1024
 /**
  * - `silent`: nothing has come from the peer yet
  * - `heard`: something has, and nothing was sent since
+ * - `heard bulk`: the same, and it was a large message
  * - `gathering`: what is sent next can wait
  * - `closing`: one of the two ends has begun to close
  * - `last turn`: `close()` was called, and the peer has one turn for an answer
  * - `over`: closed, aborted or reset
  */
-type State = 'silent' | 'heard' | 'gathering' | 'closing' | 'last turn' | 'over'
+type State = 'silent' | 'heard' | 'heard bulk' | 'gathering' | 'closing' | 'last turn' | 'over'
 
 /**
- * What waits
- *
- * - `batch`: what was sent with no `await` between
- * - `tail`: the same, and it begins with what was left of a large buffer
- * - `acknowledgements`: what was sent after large messages, with nothing else between
+ * - `small`: no large buffer was sent yet
+ * - `large`: one was
+ * - `tail`: and what waits begins with what was left of one
  */
-type Run = 'batch' | 'tail' | 'acknowledgements'
+type Batch = 'small' | 'large' | 'tail'
 
 /** Apart from the slab of the sockets: plain data must not share memory with encrypted data */
 const slab = newSlab()
@@ -84,18 +83,11 @@ class CoalescedSends implements Batcher {
   readonly #stream: MessageStream
   readonly #send: MessageStream['send']
 
-  /** Others below do not have what waits flushed before they act on the peer's FIN */
+  /** Only a connection of ours flushes what waits for the end of the turn before it acts on the peer's FIN */
   readonly #isOverSocket: boolean
   #run?: CopyRun
-
-  #kind: Run = 'batch'
   #state: State = 'silent'
-
-  /** Whether this batch had a large buffer */
-  #hasLarge = false
-
-  /** Whether what was heard last was a large message */
-  #isBulk = false
+  #batch: Batch = 'small'
 
   constructor (stream: MessageStream, isOverSocket: boolean) {
     this.#stream = stream
@@ -119,7 +111,7 @@ class CoalescedSends implements Batcher {
 
     // the stream closes by closing the connection below
     below.close = async options => {
-      if (this.#flush() && !(below instanceof SocketConnection)) {
+      if (this.#flush() && !this.#isOverSocket) {
         // An in-memory connection takes no input after its `close`. Messages that were sent one by
         // one would have filled it, so the caller would have waited, and read answers meanwhile.
         this.#state = 'last turn'
@@ -149,27 +141,29 @@ class CoalescedSends implements Batcher {
     const canWait = !isExiting() && !this.#stream.writableNeedsDrain && this.#stream.status === 'open'
 
     if (canWait && this.#state === 'gathering') {
-      return isLarge ? this.#sendLarge(data) : this.#gather(data, 'batch')
+      return isLarge ? this.#sendLarge(data) : this.#gather(data, flushSoon)
     }
 
-    if (canWait && this.#state === 'heard' && this.#isBulk && !isLarge) {
-      return this.#gather(data, 'acknowledgements')
+    if (canWait && this.#state === 'heard bulk' && !isLarge) {
+      return this.#gather(data, flushAtEndOfTurn)
     }
 
     this.flush()
-    this.#state = this.#state === 'heard' ? 'gathering' : this.#state
+
+    if (this.#state === 'heard' || this.#state === 'heard bulk') {
+      this.#state = 'gathering'
+    }
 
     return this.#send(data)
   }
 
   flush (): void {
-    this.#hasLarge = false
     this.#flush()
+    this.#batch = 'small'
   }
 
   /** @returns whether anything waited */
   #flush (): boolean {
-    const kind = this.#kind
     const bytes = this.#take()
     const { status } = this.#stream
 
@@ -178,7 +172,7 @@ class CoalescedSends implements Batcher {
       return false
     }
 
-    if (kind === 'acknowledgements' && this.#state === 'heard') {
+    if (this.#state === 'heard bulk') {
       this.#state = 'gathering'
     }
 
@@ -203,9 +197,10 @@ class CoalescedSends implements Batcher {
       closeBatcher()
     } else if (event.type === 'remoteCloseWrite') {
       this.#state = 'closing'
-    } else if (event.type === 'message') {
-      this.#isBulk = this.#isOverSocket && (event as StreamMessageEvent).data.byteLength >= BULK_BYTES
-      this.#state = this.#state === 'silent' || this.#state === 'gathering' ? 'heard' : this.#state
+    } else if (event.type === 'message' && this.#state !== 'closing' && this.#state !== 'last turn') {
+      const isBulk = this.#isOverSocket && (event as StreamMessageEvent).data.byteLength >= BULK_BYTES
+
+      this.#state = isBulk ? 'heard bulk' : 'heard'
     }
   }
 
@@ -215,7 +210,7 @@ class CoalescedSends implements Batcher {
    * does not take one for itself.
    */
   #sendLarge (data: Uint8Array | Uint8ArrayList): boolean {
-    if (this.#kind !== 'tail') {
+    if (this.#batch !== 'tail') {
       this.#flush()
     }
 
@@ -223,8 +218,8 @@ class CoalescedSends implements Batcher {
     const bytes = waiting == null ? data : new Uint8ArrayList(waiting, ...isUint8ArrayList(data) ? data : [data])
     const tail = bytes.byteLength % FULL_MESSAGE_BYTES
 
-    if (!this.#hasLarge) {
-      this.#hasLarge = true
+    if (this.#batch === 'small') {
+      this.#batch = 'large'
       flushSoon(this)
 
       return this.#send(bytes)
@@ -238,39 +233,33 @@ class CoalescedSends implements Batcher {
 
     // before anything is sent: what hears of it may send, too
     this.#run = new CopyRun(slab, bytes.subarray(full))
-    this.#kind = 'tail'
+    this.#batch = 'tail'
     flushSoon(this)
 
     return this.#send(isUint8ArrayList(bytes) ? bytes.sublist(0, full) : bytes.subarray(0, full))
   }
 
   /** Sending may make others send, so nothing is sent before all is copied */
-  #gather (data: Uint8Array | Uint8ArrayList, kind: Run): boolean {
+  #gather (data: Uint8Array | Uint8ArrayList, schedule: (batcher: Batcher) => void): boolean {
     let full: Uint8Array | undefined
 
     // after the first that begins a new run there is room for the others
     for (const bytes of isUint8ArrayList(data) ? data : [data]) {
-      full = this.#copy(bytes, kind) ?? full
+      full = this.#copy(bytes, schedule) ?? full
     }
 
     return full == null || this.#send(full)
   }
 
   /** @returns what there is no room behind any more: it is to be sent first */
-  #copy (bytes: Uint8Array, kind: Run): Uint8Array | undefined {
+  #copy (bytes: Uint8Array, schedule: (batcher: Batcher) => void): Uint8Array | undefined {
     if (this.#run != null && this.#run.byteLength + bytes.byteLength <= MESSAGE_BYTES && this.#run.append(bytes)) {
       return
     }
 
     const full = this.#take()
     this.#run = new CopyRun(slab, bytes)
-    this.#kind = kind
-
-    if (kind === 'acknowledgements') {
-      flushAtEndOfTurn(this)
-    } else {
-      flushSoon(this)
-    }
+    schedule(this)
 
     return full
   }
@@ -279,7 +268,7 @@ class CoalescedSends implements Batcher {
   #take (): Uint8Array | undefined {
     const bytes = this.#run?.bytes
     this.#run = undefined
-    this.#kind = 'batch'
+    this.#batch = this.#batch === 'tail' ? 'large' : this.#batch
 
     return bytes
   }

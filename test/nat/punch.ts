@@ -5,7 +5,7 @@ import type { Place, Side } from './lab/network.ts'
 import type { Peer, PeerEvent } from './lab/peer-process.ts'
 
 export interface PunchCommands extends Record<Place, string[]> {
-  /** They announce a public address if they have one, as js would once AutoNAT has verified it, and tell of their resources */
+  /** Sides that run js. One with a public address announces it at once, with no AutoNAT to verify it */
   js: Side[]
 }
 
