@@ -33,7 +33,7 @@ const BULK_BYTES = 32 * 1024
 /**
  * - `silent`: nothing has come from the peer yet
  * - `heard`: something has, and nothing was sent since
- * - `heard bulk`: the same, and it was a large message
+ * - `heard bulk`: the same, and there was a large message in it
  * - `gathering`: what is sent next can wait
  * - `closing`: one of the two ends has begun to close
  * - `last turn`: `close()` was called, and the peer has one turn for an answer
@@ -198,9 +198,10 @@ class CoalescedSends implements Batcher {
     } else if (event.type === 'remoteCloseWrite') {
       this.#state = 'closing'
     } else if (event.type === 'message' && this.#state !== 'closing' && this.#state !== 'last turn') {
-      const isBulk = this.#isOverSocket && (event as StreamMessageEvent).data.byteLength >= BULK_BYTES
+      const isLarge = this.#isOverSocket && (event as StreamMessageEvent).data.byteLength >= BULK_BYTES
 
-      this.#state = isBulk ? 'heard bulk' : 'heard'
+      // what comes right behind a large message may be the rest of it
+      this.#state = isLarge || this.#state === 'heard bulk' ? 'heard bulk' : 'heard'
     }
   }
 

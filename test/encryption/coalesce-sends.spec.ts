@@ -109,6 +109,35 @@ describe('an encrypted connection', () => {
       expect(messages).to.be.within(1, COUNT / 2)
     })
 
+    it('gathers what answers the rest of each', async () => {
+      const { dialler, listener } = await talking()
+      const frame = payload(LARGE + 12)
+      let left = COUNT * frame.byteLength
+      const before = listener.encrypted()
+
+      listener.stream.addEventListener('message', ({ data }) => {
+        left -= data.byteLength
+
+        // as a muxer answers when it has the whole frame
+        if (data.byteLength < KiB) {
+          listener.stream.send(payload(12))
+        }
+      })
+
+      for (let i = 0; i < COUNT; i++) {
+        dialler.stream.send(frame)
+        // a batch of its own, which leaves whole
+        await Promise.resolve()
+      }
+
+      const sent = dialler.encrypted()
+      await until(() => left === 0, 'all is read')
+      await nextTurn()
+
+      expect(sent).to.be.at.least(2 * COUNT)
+      expect(listener.encrypted() - before).to.be.within(1, COUNT / 2)
+    })
+
     it('answers before it acts on the FIN of the peer', async () => {
       const { dialler, listener } = await talking()
       const end = closed(listener.raw)
