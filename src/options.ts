@@ -27,7 +27,7 @@ export interface CloseServerOnMaxConnectionsOpts {
 }
 
 /**
- * Options for every socket, dialled or accepted
+ * Options for every socket, dialed or accepted
  */
 export interface TCPSocketOptions {
   /**
@@ -81,7 +81,7 @@ export interface TCPListenSocketOptions extends TCPSocketOptions {
 }
 
 /**
- * Options for dialled sockets. Everything else that `net.connect` takes is
+ * Options for dialed sockets. Everything else that `net.connect` takes is
  * passed on to it, except the host, port and path, which are the multiaddr's,
  * and the signal, which is the dial's.
  *
@@ -173,7 +173,7 @@ export interface TCPOptions {
   inboundSocketInactivityTimeout?: number
 
   /**
-   * Abort a dialled connection that neither sends nor receives for this long, in ms, with a
+   * Abort a dialed connection that neither sends nor receives for this long, in ms, with a
    * `TimeoutError`; 0 for never.
    *
    * @default 120_000
@@ -228,7 +228,7 @@ export interface TCPOptions {
   /**
    * Save a round trip on every dial: send the first message of the security
    * handshake together with the proposal of the encrypter, instead of waiting
-   * for the answer to the proposal. A peer that refuses is dialled once more
+   * for the answer to the proposal. A peer that refuses is dialed once more
    * and negotiated with in full.
    *
    * @default true
@@ -260,7 +260,7 @@ export interface TCPOptions {
   fastOpen?: FastOpen
 
   /**
-   * Options for every dialled socket
+   * Options for every dialed socket
    */
   dialOpts?: TCPDialSocketOptions
 
@@ -287,7 +287,7 @@ export type TCPDialEvents =
   OutboundConnectionUpgradeEvents |
   ProgressEvent<'tcp:open-connection'> |
   /**
-   * The peer is dialled again: it refused to negotiate optimistically, or dialled us at
+   * The peer is dialed again: it refused to negotiate optimistically, or dialed us at
    * the same time, or the cookie of TCP Fast Open was gone
    */
   ProgressEvent<'tcp:redial'> |
@@ -321,7 +321,7 @@ export interface TCPComponents {
   logger: ComponentLogger
 
   /**
-   * libp2p's events, which libp2p passes. 'connection:open' limits how many streams a dialled
+   * libp2p's events, which libp2p passes. 'connection:open' limits how many streams a dialed
    * connection opens at first. With `reusePort`, 'peer:identify' and 'connection:close' tell at
    * which addresses peers see a listening port. Without `events` neither happens
    */
@@ -336,7 +336,7 @@ export interface TCPMetrics {
   errors: CounterGroup<'outbound_to_connection' | 'outbound_upgrade'>
 
   /** How optimistic dials went; not in `@libp2p/tcp` */
-  optimistic?: CounterGroup<'accepted' | 'refused' | 'redialled'>
+  optimistic?: CounterGroup<'accepted' | 'refused' | 'redialed'>
 
   /** By the port that they left from, with the option `reusePort`; not in `@libp2p/tcp` */
   ports?: CounterGroup<PortUse>

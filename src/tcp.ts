@@ -24,7 +24,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   /** Set only with `tcp({ reusePort: true })` */
   readonly #reusePort?: ReusePort
 
-  /** Every socket of this transport, dialled and accepted */
+  /** Every socket of this transport, dialed and accepted */
   readonly #sockets = new OpenSockets()
   readonly #lingering = new LingeringSockets()
 
@@ -33,7 +33,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
    * @throws {ReusePortUnsupportedError} if `reusePort` is set and cannot work here
    */
   constructor (components: TCPComponents, options: TCPOptions = {}) {
-    /** The port of each dialled connection. Key: its timeline, which is also that of the upgraded connection */
+    /** The port of each dialed connection. Key: its timeline, which is also that of the upgraded connection */
     const timelines = new WeakMap<object, PortUse | undefined>()
 
     this.#settings = transportSettings(options)
@@ -105,7 +105,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   }
 
   /**
-   * Wait for every socket to close, dialled or accepted, lingering ones
+   * Wait for every socket to close, dialed or accepted, lingering ones
    * included. libp2p's connection manager has 500 ms to close the connections;
    * what is still open `closeTimeout` ms later is destroyed.
    */

@@ -45,7 +45,7 @@ export const connectCommand = new Command('connect')
   .addOption(seedOption())
   .addOption(outOption())
   .option('--json <file>', 'where to write every sample as well')
-  .addOption(new Option('--listen [host]', 'print the multiaddr of a node and wait to be dialled').argParser(localAddress).conflicts('dial').preset('0.0.0.0'))
+  .addOption(new Option('--listen [host]', 'print the multiaddr of a node and wait to be dialed').argParser(localAddress).conflicts('dial').preset('0.0.0.0'))
   .option('--dial <multiaddr>', 'time dials to such a node on another machine')
   .action(async (flags: ConnectFlags, command: Command) => {
     await (flags.listen == null ? connect(flags, commandText(command)) : listen(flags.listen))

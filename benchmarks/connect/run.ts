@@ -38,9 +38,9 @@ export async function connectOver (shape: LinkShape, kind: LinkKind | undefined,
 
   return withCleanUp(async () => link.close(), async () => {
     const runs = await timed(options, link.kind, async contender => {
-      const { dialler, multiaddr } = await startPeers(link, contender)
+      const { dialer, multiaddr } = await startPeers(link, contender)
 
-      return { name: contender.name, dial: async () => dialler.ask('dial', multiaddr) }
+      return { name: contender.name, dial: async () => dialer.ask('dial', multiaddr) }
     })
     const { kind, title, hiddenRoundTrips, roundTrip, passedOver } = link
 
@@ -55,21 +55,21 @@ export async function connectTo (multiaddr: string, options: ConnectOptions): Pr
 
   return withCleanUp(async () => link.close(), async () => {
     const runs = await timed(options, 'the network', async contender => {
-      const dialler = await startPeer(link, 'dialler', contender)
+      const dialer = await startPeer(link, 'dialer', contender)
 
-      return { name: contender.name, dial: async () => dialler.ask('dial', multiaddr) }
+      return { name: contender.name, dial: async () => dialer.ask('dial', multiaddr) }
     })
 
     return { kind: 'network', title: `the network to ${multiaddr}`, hiddenRoundTrips: 0, roundTrip, runs }
   })
 }
 
-/** Both ends of a link, and what the dialler dials */
+/** Both ends of a link, and what the dialer dials */
 export async function startPeers (link: Link, contender: Contender): Promise<Record<LinkEnd, Worker<ConnectTasks>> & { multiaddr: string }> {
-  const [listener, dialler] = await Promise.all([startPeer(link, 'listener', contender), startPeer(link, 'dialler', contender)])
+  const [listener, dialer] = await Promise.all([startPeer(link, 'listener', contender), startPeer(link, 'dialer', contender)])
   const [listening] = await listener.ask('listen', link.listenHost)
 
-  return { listener, dialler, multiaddr: atAddress(listening, await link.dialAddress(addressOf(listening).port)) }
+  return { listener, dialer, multiaddr: atAddress(listening, await link.dialAddress(addressOf(listening).port)) }
 }
 
 /** A process that ends with the link */
@@ -90,7 +90,7 @@ async function timed (options: ConnectOptions, title: string, start: (contender:
     return await interleave(started, {
       ...options,
       random: seededRandom(options.seed),
-      onRun: name => { shown.step(`dialled ${name} over ${title}`) }
+      onRun: name => { shown.step(`dialed ${name} over ${title}`) }
     })
   } finally {
     shown.stop()

@@ -34,20 +34,20 @@ export interface Contender {
 
 export interface OpenOptions {
   /**
-   * TCP_NODELAY of what is dialled.
+   * TCP_NODELAY of what is dialed.
    *
    * @default true
    */
   noDelay?: boolean
 
-  /** Tells the steps of a dial apart, see `Dialled`. */
+  /** Tells the steps of a dial apart, see `Dialed`. */
   steps?: boolean
 }
 
 interface Listening {
   /**
    * Listens at each host, at a port that the system chooses, and is given every
-   * channel that a dialler opens, where somebody uses them: callbacks take memory.
+   * channel that a dialer opens, where somebody uses them: callbacks take memory.
    *
    * @returns multiaddrs
    */
@@ -56,7 +56,7 @@ interface Listening {
 }
 
 export interface Peer extends Listening {
-  dial(address: string, signal?: AbortSignal): Promise<Dialled>
+  dial(address: string, signal?: AbortSignal): Promise<Dialed>
 
   /** How many connections are open in either direction. */
   connections(): number
@@ -74,7 +74,7 @@ export interface Program extends Listening {
   firstByte(address: string): Promise<FirstByte>
 }
 
-export interface Dialled {
+export interface Dialed {
   /**
    * The time that each step of the dial took, in ms, where `open` was asked for
    * it. A bare connection has no handshakes.

@@ -54,7 +54,7 @@ export async function startNode ({ createLibp2p, options }: Stack, more: object)
 export function nodePeer (stack: Stack, { steps = false }: OpenOptions = {}): Peer {
   const nodes: Node[] = []
   const marks = { connected: NaN, secured: NaN }
-  let dialler: Promise<Node> | undefined
+  let dialer: Promise<Node> | undefined
 
   async function start (listen: string[]): Promise<Node> {
     const node = await startNode(stack, {
@@ -93,8 +93,8 @@ export function nodePeer (stack: Stack, { steps = false }: OpenOptions = {}): Pe
     },
 
     async dial (address, signal) {
-      dialler ??= start([])
-      const node = await dialler
+      dialer ??= start([])
+      const node = await dialer
       const target = stack.multiaddr(address)
       const started = performance.now()
       const connection = await node.dial(target, { force: true, signal })

@@ -27,7 +27,7 @@ export function programOf (name: PeerName): Pick<Contender, 'versions' | 'prepar
   }
 }
 
-/** A line of a dialler's output, as README.md describes it */
+/** A line of a dialer's output, as README.md describes it */
 interface Outcome {
   ok: boolean
   connectedMs: number
@@ -41,7 +41,7 @@ const TIMEOUT = 30_000
 
 export function openProgram (binary: string): Program {
   let listener: RunningProgram | undefined
-  let dialler: RunningProgram | undefined
+  let dialer: RunningProgram | undefined
 
   return {
     async listen ([host]) {
@@ -52,14 +52,14 @@ export function openProgram (binary: string): Program {
     },
 
     async firstByte (address) {
-      dialler ??= runProgram([binary, 'dial', '-', '--bytes', '1', '--timeout-ms', `${TIMEOUT}`])
-      dialler.write(address)
+      dialer ??= runProgram([binary, 'dial', '-', '--bytes', '1', '--timeout-ms', `${TIMEOUT}`])
+      dialer.write(address)
 
-      return toFirstByte(await dialler.nextLine())
+      return toFirstByte(await dialer.nextLine())
     },
 
     async close () {
-      await Promise.all([listener?.end(), dialler?.end()])
+      await Promise.all([listener?.end(), dialer?.end()])
     }
   }
 }

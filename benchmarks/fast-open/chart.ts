@@ -15,7 +15,7 @@ const NEAR = 1 / 18
 export function fastOpenChart (report: FastOpenReport): TopLevelSpec {
   const title = `From a dial to the first echoed byte, ${whole(report.roundTrip)} ms round trip`
   const until = 1.04 * Math.max(...report.dials.flatMap(({ firstByte, segments }) => [firstByte, ...segments.map(({ received }) => received)]))
-  const frame: Frame<Side> = { sides: ['dialler', 'listener'], gap: 230, margin: 70, height: 380, until }
+  const frame: Frame<Side> = { sides: ['dialer', 'listener'], gap: 230, margin: 70, height: 380, until }
 
   return {
     title: { text: title, subtitle: ['Blue: segments that carry bytes, grey: those that carry none, as captured at both ends. Dot: the first byte is back.'] },
@@ -34,7 +34,7 @@ function panel (frame: Frame<Side>, { rival, firstByte, segments }: CapturedDial
     // what carries bytes lies above what carries none
     lines: [{ strokeWidth: 1.6, arrows: segments.toSorted((a, b) => a.bytes - b.bytes).map(arrow) }],
     labels: groupsOf(frame, segments).map(group => ({ ...arrow(group[0]), colour: colourOf(group), label: labelOf(group) })),
-    dots: { size: 40, at: [{ side: 'dialler', time: firstByte }] }
+    dots: { size: 40, at: [{ side: 'dialer', time: firstByte }] }
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Environment } from '../report/environment.ts'
 
-export type Side = 'dialler' | 'listener'
+export type Side = 'dialer' | 'listener'
 
 /** A TCP segment, in ms since the first one of its dial was sent */
 export interface Segment {
@@ -18,7 +18,7 @@ export interface CapturedDial {
   rival: string
   title: string
 
-  /** ms until the first byte was back, as the dialler timed it */
+  /** ms until the first byte was back, as the dialer timed it */
   firstByte: number
   segments: Segment[]
 }

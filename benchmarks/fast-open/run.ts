@@ -16,7 +16,7 @@ const RIVALS = ['ours', 'fast-open']
 /** The first fetches the cookie, and what runs is compiled */
 const WARM_UPS = 5
 
-/** How far the times of tcpdump and of the dialler may be apart, in ms */
+/** How far the times of tcpdump and of the dialer may be apart, in ms */
 const CLOCKS = 2
 
 /** What tcpdump may need until it has shown what it saw, in ms */
@@ -38,7 +38,7 @@ export async function runFastOpen (delay: number, command: string): Promise<Fast
   const link = await openLink({ delay }, 'relay')
 
   return withCleanUp(async () => link.close(), async () => {
-    const captures = { dialler: await startCapture(link, 'dialler'), listener: await startCapture(link, 'listener') }
+    const captures = { dialer: await startCapture(link, 'dialer'), listener: await startCapture(link, 'listener') }
     const dials: CapturedDial[] = []
 
     for (const rival of RIVALS) {
@@ -53,41 +53,41 @@ export async function runFastOpen (delay: number, command: string): Promise<Fast
 
 async function captureDial (link: Link, captures: Record<Side, Capture>, rival: string): Promise<CapturedDial> {
   const contender = contenderNamed('stream', rival)
-  const { listener, dialler, multiaddr } = await startPeers(link, contender)
+  const { listener, dialer, multiaddr } = await startPeers(link, contender)
   const { port } = addressOf(multiaddr)
 
   for (let i = 0; i < WARM_UPS; i++) {
-    await dialler.ask('dial', multiaddr)
+    await dialer.ask('dial', multiaddr)
   }
 
-  captures.dialler.clear()
+  captures.dialer.clear()
   captures.listener.clear()
 
-  const { total } = await dialler.ask('dial', multiaddr)
+  const { total } = await dialer.ask('dial', multiaddr)
 
-  // the FIN of the dialler, which comes after all that is drawn
+  // the FIN of the dialer, which comes after all that is drawn
   await captures.listener.sees(({ flags, toPort }) => flags.includes('F') && toPort === port, LATE)
 
   const dial = { rival, title: contender.title, firstByte: total, segments: paired(captures, port, total) }
-  await Promise.all([listener.end(), dialler.end()])
+  await Promise.all([listener.end(), dialer.end()])
 
   return dial
 }
 
 /** What both ends saw of each segment that came before the first byte was back */
-function paired ({ dialler, listener }: Record<Side, Capture>, port: number, until: number): Segment[] {
-  const [first] = dialler.packets.filter(({ toPort }) => toPort === port)
+function paired ({ dialer, listener }: Record<Side, Capture>, port: number, until: number): Segment[] {
+  const [first] = dialer.packets.filter(({ toPort }) => toPort === port)
   const of = (packets: Packet[]): Packet[] => packets.filter(({ fromPort, toPort }) => [fromPort, toPort].includes(port))
 
-  return of(dialler.packets).flatMap((packet): Segment[] => {
+  return of(dialer.packets).flatMap((packet): Segment[] => {
     const other = of(listener.packets).find(other => keyOf(other) === keyOf(packet))
 
     if (other == null) {
       return []
     }
 
-    const from = packet.toPort === port ? 'dialler' : 'listener'
-    const [sent, received] = from === 'dialler' ? [packet, other] : [other, packet]
+    const from = packet.toPort === port ? 'dialer' : 'listener'
+    const [sent, received] = from === 'dialer' ? [packet, other] : [other, packet]
 
     return [{ from, sent: sent.time - first.time, received: received.time - first.time, flags: packet.flags, bytes: packet.length }]
   }).filter(({ received }) => received <= until + CLOCKS)

@@ -22,9 +22,9 @@ const WINDOW = 16 * 1024 * 1024
  * A TCP proxy that holds every chunk, FIN and RST back for `delay` milliseconds
  * in each direction.
  *
- * It ends TCP, so the kernel completes the dialler's SYN at once: a dial over
+ * It ends TCP, so the kernel completes the dialer's SYN at once: a dial over
  * it looks one round trip cheaper than over a real link. What follows is as
- * over a real link: the target sees the connection one delay after the dialler
+ * over a real link: the target sees the connection one delay after the dialer
  * did, as it would see the ACK that ends the three-way handshake.
  *
  * Nagle's algorithm and loss recovery happen between kernels, which the proxy

@@ -8,12 +8,12 @@ import type { CableEnd, Relay } from './relay.ts'
 /** A process that keeps a link made of namespaces. */
 
 const LISTENER = '10.203.0.1'
-const DIALLER = '10.203.0.2'
+const DIALER = '10.203.0.2'
 
 const names = endNames(process.pid)
 const ends: [CableEnd, CableEnd] = [
   { namespace: names.listener, device: names.listener, address: `${LISTENER}/30` },
-  { namespace: names.dialler, device: names.dialler, address: `${DIALLER}/30` }
+  { namespace: names.dialer, device: names.dialer, address: `${DIALER}/30` }
 ]
 let relay: Relay | undefined
 

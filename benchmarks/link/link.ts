@@ -12,7 +12,7 @@ import type { Worker, WorkerInit } from '../run/worker.ts'
  */
 export type LinkKind = 'netem' | 'relay' | 'proxy' | 'loopback'
 
-export type LinkEnd = 'listener' | 'dialler'
+export type LinkEnd = 'listener' | 'dialer'
 
 export interface LinkShape {
   /** One way, in ms */
@@ -35,7 +35,7 @@ export interface LinkParts {
   hiddenRoundTrips: number
   listenHost: string
 
-  /** What to dial at the dialler's end to reach this port at the listener's. */
+  /** What to dial at the dialer's end to reach this port at the listener's. */
   dialAddress(port: number): Promise<Address>
 
   /** The command line that runs this command line at one end. */

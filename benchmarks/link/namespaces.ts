@@ -9,10 +9,10 @@ const OWNED_NAME = new RegExp(`\\b${PREFIX}(\\d+)[ab]\\b`)
  * the process that owns them, so that a later one can tell that they are stale.
  * An interface name has at most 15 characters.
  */
-export function endNames (pid: number): { listener: string, dialler: string } {
+export function endNames (pid: number): { listener: string, dialer: string } {
   return {
     listener: `${PREFIX}${pid}a`,
-    dialler: `${PREFIX}${pid}b`
+    dialer: `${PREFIX}${pid}b`
   }
 }
 

@@ -73,15 +73,15 @@ async function measured (parts: LinkParts, shape: LinkShape, passedOver: Link['p
 }
 
 async function probe (link: Link): Promise<number> {
-  const probes = await Promise.all((['listener', 'dialler'] as const).map(async end => (
+  const probes = await Promise.all((['listener', 'dialer'] as const).map(async end => (
     link.start<ProbeTasks>(end, { script: scriptPath(import.meta.url, 'probe'), name: `The ${end}'s probe` })
   )))
 
   try {
-    const [listener, dialler] = probes
+    const [listener, dialer] = probes
     const port = await listener.ask('listen', link.listenHost)
 
-    return await dialler.ask('roundTripTo', await link.dialAddress(port), PROBES, link.hiddenRoundTrips > 0 ? 'echo' : 'connect')
+    return await dialer.ask('roundTripTo', await link.dialAddress(port), PROBES, link.hiddenRoundTrips > 0 ? 'echo' : 'connect')
   } finally {
     await Promise.all(probes.map(async probe => probe.end()))
   }

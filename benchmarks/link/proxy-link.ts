@@ -4,7 +4,7 @@ import type { LinkParts, LinkShape } from './link.ts'
 
 const HOST = '127.0.0.1'
 
-/** A link over loopback with a delaying TCP proxy for each port that is dialled. */
+/** A link over loopback with a delaying TCP proxy for each port that is dialed. */
 export function proxyLink ({ delay }: LinkShape): LinkParts {
   const proxies = new Map<number, Promise<DelayProxy>>()
 

@@ -14,7 +14,7 @@ import type { Worker } from '../run/worker.ts'
 
 interface StackEnds {
   listener: Worker<NagleTasks>
-  dialler: Worker<NagleTasks>
+  dialer: Worker<NagleTasks>
   address: string
 
   /**
@@ -32,7 +32,7 @@ export async function measure (link: Link, options: NagleOptions, onStep: (messa
   const { runs, seed } = options
   const random = seededRandom(seed)
   const captures = {
-    sender: await startCapture(link, 'dialler'),
+    sender: await startCapture(link, 'dialer'),
     receiver: await startCapture(link, 'listener')
   }
   const ends = new Map(await Promise.all(STACKS.map(async stack => [stack, await startStack(link, stack, options)] as const)))
@@ -68,26 +68,26 @@ async function startStack (link: Link, stack: StackName, { messages }: NagleOpti
     arrivals.reduce((sum, arrival) => sum + arrival.bytes, 0) < bytes ? undefined : arrivals.splice(0)
   ), events, timeout, `${stack}: ${bytes} bytes did not arrive`)
 
-  const [listener, dialler] = await Promise.all([start('listener'), start('dialler')])
+  const [listener, dialer] = await Promise.all([start('listener'), start('dialer')])
   const address = await listener.ask('listen', link.listenHost)
 
-  await dialler.ask('dial', address, true)
-  await Promise.all([dialler.ask('write', messages, 1), arrived(messages, timeoutOver(link))])
-  await dialler.ask('close')
+  await dialer.ask('dial', address, true)
+  await Promise.all([dialer.ask('write', messages, 1), arrived(messages, timeoutOver(link))])
+  await dialer.ask('close')
 
-  return { listener, dialler, address, arrived }
+  return { listener, dialer, address, arrived }
 }
 
 async function measureOne (link: Link, ends: StackEnds, of: NagleCase, run: number, captures: Record<'sender' | 'receiver', Capture>, { messages, spacing }: NagleOptions): Promise<NagleRun> {
-  const { dialler, address, arrived } = ends
+  const { dialer, address, arrived } = ends
   const timeout = timeoutOver(link) + messages * spacing
 
   captures.sender.clear()
   captures.receiver.clear()
-  await dialler.ask('dial', address, of.noDelay)
+  await dialer.ask('dial', address, of.noDelay)
 
   const [times, arrivals] = await Promise.all([
-    dialler.ask('write', messages, of.pace === 'tick' ? 0 : spacing),
+    dialer.ask('write', messages, of.pace === 'tick' ? 0 : spacing),
     arrived(messages, timeout)
   ])
   const [start] = times
@@ -98,7 +98,7 @@ async function measureOne (link: Link, ends: StackEnds, of: NagleCase, run: numb
     acknowledged(captures.sender, port, messages, timeout),
     acknowledged(captures.receiver, port, messages, timeout)
   ])
-  await dialler.ask('close')
+  await dialer.ask('close')
 
   return {
     case: of.id,

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { openPeer } from '../contenders/registry.ts'
 import { serve, tell } from '../run/serve.ts'
-import type { Channel, Dialled } from '../contenders/contender.ts'
+import type { Channel, Dialed } from '../contenders/contender.ts'
 
 /**
  * A process at one end of a link: `worker <contender>`. It listens or dials and
@@ -17,7 +17,7 @@ export interface Arrival {
 
 const now = wallClock()
 const [name] = process.argv.slice(2)
-let connection: Dialled | undefined
+let connection: Dialed | undefined
 let channel: Channel | undefined
 
 const tasks = {

@@ -16,15 +16,15 @@ interface Bar {
 
 const WIDTH = 300
 
-/** What each dialler moves in a second, by listener, up and down beside each other */
+/** What each dialer moves in a second, by listener, up and down beside each other */
 export function perfChart ({ rows, bytes }: PerfReport): TopLevelSpec {
-  const bars = rows.flatMap(({ dialler, listener, up, down }) => [bar(dialler, listener, 'up', up), bar(dialler, listener, 'down', down)])
-  const diallers = [...new Set(rows.map(({ dialler }) => dialler))]
+  const bars = rows.flatMap(({ dialer, listener, up, down }) => [bar(dialer, listener, 'up', up), bar(dialer, listener, 'down', down)])
+  const dialers = [...new Set(rows.map(({ dialer }) => dialer))]
 
-  function bar (dialler: string, listener: string, direction: string, samples: Array<{ ms: number }>): Bar {
+  function bar (dialer: string, listener: string, direction: string, samples: Array<{ ms: number }>): Bar {
     const rates = samples.map(({ ms }) => bytes / 1_048_576 / ms * 1_000)
 
-    return { name: NAMES[dialler], listener: `to ${listener}`, direction, rate: percentile(rates, 50), p10: percentile(rates, 10), p90: percentile(rates, 90) }
+    return { name: NAMES[dialer], listener: `to ${listener}`, direction, rate: percentile(rates, 50), p10: percentile(rates, 10), p90: percentile(rates, 90) }
   }
 
   return {
@@ -32,7 +32,7 @@ export function perfChart ({ rows, bytes }: PerfReport): TopLevelSpec {
     description: '/perf/1.0.0: MiB per second',
     spacing: 16,
     vconcat: [
-      legend(diallers.map(name => ({ name: NAMES[name], colour: RIVALS[name] }))),
+      legend(dialers.map(name => ({ name: NAMES[name], colour: RIVALS[name] }))),
       {
         spacing: 24,
         hconcat: ['up', 'down'].map(direction => ({
@@ -42,14 +42,14 @@ export function perfChart ({ rows, bytes }: PerfReport): TopLevelSpec {
           data: { values: bars.filter(bar => bar.direction === direction) },
           encoding: {
             y: { field: 'listener', type: 'nominal', title: null, sort: null },
-            yOffset: { field: 'name', sort: diallers.map(name => NAMES[name]) }
+            yOffset: { field: 'name', sort: dialers.map(name => NAMES[name]) }
           },
           layer: [
             {
               mark: { type: 'bar' },
               encoding: {
                 x: { field: 'rate', type: 'quantitative', title: null },
-                color: { field: 'name', type: 'nominal', legend: null, scale: { domain: diallers.map(name => NAMES[name]), range: diallers.map(name => RIVALS[name]) } }
+                color: { field: 'name', type: 'nominal', legend: null, scale: { domain: dialers.map(name => NAMES[name]), range: dialers.map(name => RIVALS[name]) } }
               }
             },
             { mark: { type: 'rule', strokeWidth: 1.5 }, encoding: { x: { field: 'p10', type: 'quantitative' }, x2: { field: 'p90' } } }

@@ -4,11 +4,11 @@ import { commandText, outOption, seedOption } from '../command-line/options.ts'
 import { showResults } from '../report/results.ts'
 import { perfResults } from './page.ts'
 import { runPerfSuite } from './run.ts'
-import type { Dialler, Listener } from './run.ts'
+import type { Dialer, Listener } from './run.ts'
 
 interface PerfFlags {
   quick?: boolean
-  diallers?: Dialler[]
+  dialers?: Dialer[]
   listeners?: Listener[]
   rounds?: number
   size?: number
@@ -16,16 +16,16 @@ interface PerfFlags {
   out: string
 }
 
-const DIALLERS: Dialler[] = ['official', 'transport', 'ours', 'go', 'rust']
+const DIALERS: Dialer[] = ['official', 'transport', 'ours', 'go', 'rust']
 const LISTENERS: Listener[] = ['itself', 'official', 'go', 'rust']
 
-const FULL = { rounds: 7, size: 256, diallers: DIALLERS, listeners: LISTENERS }
-const QUICK = { rounds: 1, size: 16, diallers: DIALLERS.slice(0, 3), listeners: LISTENERS.slice(0, 2) }
+const FULL = { rounds: 7, size: 256, dialers: DIALERS, listeners: LISTENERS }
+const QUICK = { rounds: 1, size: 16, dialers: DIALERS.slice(0, 3), listeners: LISTENERS.slice(0, 2) }
 
 export const perfCommand = new Command('perf')
   .description('/perf/1.0.0 of the libp2p specification: bulk up and down and the latency of a byte, to js, go and rust')
   .option('--quick', 'one round of 16 MiB, to js; in a minute')
-  .option('--diallers <list>', `${DIALLERS.join()} (quick: ${QUICK.diallers.join()}); go and rust dial their own kind`, listOf(oneOf(DIALLERS)))
+  .option('--dialers <list>', `${DIALERS.join()} (quick: ${QUICK.dialers.join()}); go and rust dial their own kind`, listOf(oneOf(DIALERS)))
   .option('--listeners <list>', `${LISTENERS.join()} (quick: ${QUICK.listeners.join()})`, listOf(oneOf(LISTENERS)))
   .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))
   .option('--size <MiB>', `each way (default: ${FULL.size}, quick: ${QUICK.size})`, numberFrom(1))

@@ -24,9 +24,9 @@ export function perfResults (report: PerfReport): Results {
     json: report,
     page: [
       '# /perf/1.0.0',
-      `${bytes / 1_048_576} MiB up, then down, on a stream each, over loopback; then the latency of one byte up and one down on a new stream. Medians of ${rounds} alternated ${rounds === 1 ? 'round' : 'rounds'}; in brackets the time as a part of that of official to the same listener in the same round, median and p10 to p90. Dialler and listener are processes of their own.`,
+      `${bytes / 1_048_576} MiB up, then down, on a stream each, over loopback; then the latency of one byte up and one down on a new stream. Medians of ${rounds} alternated ${rounds === 1 ? 'round' : 'rounds'}; in brackets the time as a part of that of official to the same listener in the same round, median and p10 to p90. Dialer and listener are processes of their own.`,
       markdownTable(tableOf(rows.map(row => ({ ...row, official: officialOf(row, report) })), [
-        ['dialler', ({ dialler }) => NAMES[dialler], 'left'],
+        ['dialer', ({ dialer }) => NAMES[dialer], 'left'],
         ['listener', ({ listener }) => LISTENERS[listener], 'left'],
         ['up, MiB/s', ({ up, official }) => rate(bytes, up, official?.up)],
         ['down, MiB/s', ({ down, official }) => rate(bytes, down, official?.down)],
@@ -40,9 +40,9 @@ export function perfResults (report: PerfReport): Results {
   }
 }
 
-/** The same listener dialled by official; to an official listener that is official to its own kind */
+/** The same listener dialed by official; to an official listener that is official to its own kind */
 function officialOf ({ listener }: RowResult, { rows }: PerfReport): RowResult | undefined {
-  return rows.find(row => row.dialler === 'official' && row.listener === (listener === 'official' ? 'itself' : listener))
+  return rows.find(row => row.dialer === 'official' && row.listener === (listener === 'official' ? 'itself' : listener))
 }
 
 function rate (bytes: number, samples: Sample[], others: Sample[] = []): string {

@@ -2,7 +2,7 @@ import { pEvent } from 'p-event'
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 
 /**
- * The protocol of libp2p's specification (perf/perf.md): the dialler sends the number
+ * The protocol of libp2p's specification (perf/perf.md): the dialer sends the number
  * of bytes that it wants, eight bytes in network order, then its own bytes, and
  * closes its side. The listener reads to the end, sends as many, and closes.
  */

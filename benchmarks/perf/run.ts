@@ -12,14 +12,14 @@ import type { PeerName } from '../contenders/build.ts'
 import type { Environment } from '../report/environment.ts'
 import type { Worker } from '../run/worker.ts'
 
-/** What listens: the dialler's own kind, or a program in another language */
+/** What listens: the dialer's own kind, or a program in another language */
 export type Listener = 'itself' | 'official' | PeerName
 
 /** Programs in other languages dial their own kind only */
-export type Dialler = JsPeer | PeerName
+export type Dialer = JsPeer | PeerName
 
 export interface RowResult {
-  dialler: Dialler
+  dialer: Dialer
   listener: Listener
   up: Sample[]
   down: Sample[]
@@ -29,7 +29,7 @@ export interface RowResult {
 }
 
 export interface PerfInit {
-  diallers: Dialler[]
+  dialers: Dialer[]
   listeners: Listener[]
   bytes: number
   rounds: number
@@ -45,18 +45,18 @@ export interface PerfReport extends Environment, Pick<PerfInit, 'bytes' | 'round
 const LATENCIES = 200
 
 /** Every row once a round, in another order each time, in new processes each time */
-export async function runPerfSuite ({ diallers, listeners, bytes, rounds, seed, command }: PerfInit): Promise<PerfReport> {
+export async function runPerfSuite ({ dialers, listeners, bytes, rounds, seed, command }: PerfInit): Promise<PerfReport> {
   const random = seededRandom(seed)
-  const rows: RowResult[] = listeners.flatMap(listener => diallers
-    .filter(dialler => listener === 'itself' || (!isNative(dialler) && dialler !== listener))
-    .map(dialler => ({ dialler, listener, up: [], down: [], latency: [] })))
+  const rows: RowResult[] = listeners.flatMap(listener => dialers
+    .filter(dialer => listener === 'itself' || (!isNative(dialer) && dialer !== listener))
+    .map(dialer => ({ dialer, listener, up: [], down: [], latency: [] })))
   const shown = progress(rounds * rows.length)
 
   try {
     await withWorkers(async () => {
       for (let round = 1; round <= rounds; round++) {
         for (const row of shuffled(rows, random)) {
-          shown.step(`round ${round} of ${rounds}, ${row.dialler} to ${row.listener}`)
+          shown.step(`round ${round} of ${rounds}, ${row.dialer} to ${row.listener}`)
           await measure(row, bytes, message => { shown.note(message) })
         }
       }
@@ -72,7 +72,7 @@ async function measure (row: RowResult, bytes: number, onProgress: (message: str
   const { address, end } = await listen(row, onProgress)
 
   try {
-    const { up, down, latencies } = isNative(row.dialler) ? await dialNative(row.dialler, address, bytes) : await dialJs(row.dialler, address, bytes)
+    const { up, down, latencies } = isNative(row.dialer) ? await dialNative(row.dialer, address, bytes) : await dialJs(row.dialer, address, bytes)
 
     row.up.push(up)
     row.down.push(down)
@@ -91,20 +91,20 @@ interface Measured {
 }
 
 async function dialJs (peer: JsPeer, address: string, bytes: number): Promise<Measured> {
-  const dialler = await start(peer, 'dialler')
+  const dialer = await start(peer, 'dialer')
 
   try {
     const measured = {
-      up: await dialler.ask('perf', address, bytes, 0),
-      down: await dialler.ask('perf', address, 0, bytes),
-      latencies: await dialler.ask('latency', address, LATENCIES)
+      up: await dialer.ask('perf', address, bytes, 0),
+      down: await dialer.ask('perf', address, 0, bytes),
+      latencies: await dialer.ask('latency', address, LATENCIES)
     }
 
-    await dialler.ask('stop')
+    await dialer.ask('stop')
 
     return measured
   } finally {
-    await dialler.end()
+    await dialer.end()
   }
 }
 
@@ -118,8 +118,8 @@ async function dialNative (peer: PeerName, address: string, bytes: number): Prom
   }
 }
 
-async function listen ({ dialler, listener }: RowResult, onProgress: (message: string) => void): Promise<{ address: string, end(): Promise<void> }> {
-  const kind = listener === 'itself' ? dialler : listener
+async function listen ({ dialer, listener }: RowResult, onProgress: (message: string) => void): Promise<{ address: string, end(): Promise<void> }> {
+  const kind = listener === 'itself' ? dialer : listener
 
   if (isNative(kind)) {
     const contender = contenderNamed('stream', kind)

@@ -11,7 +11,7 @@ export type JsPeer = 'official' | 'transport' | 'ours'
 export interface Sample {
   ms: number
 
-  /** ms of the processor, of the dialling process alone */
+  /** ms of the processor, of the dialing process alone */
   cpu: number
 }
 

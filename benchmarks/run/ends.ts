@@ -4,26 +4,26 @@ import type { End } from './own-core.ts'
 import type { Tasks } from './serve.ts'
 import type { Worker, WorkerInit } from './worker.ts'
 
-export const ENDS: End[] = ['dialler', 'listener']
+export const ENDS: End[] = ['dialer', 'listener']
 
 export type Ends<T extends Tasks> = Record<End, Worker<T>>
 
 /** Starts both, each on a core of its own. */
 export async function startEnds<T extends Tasks> (init: (end: End) => WorkerInit): Promise<Ends<T>> {
-  const [dialler, listener] = await Promise.all(ENDS.map(async end => {
+  const [dialer, listener] = await Promise.all(ENDS.map(async end => {
     const worker = await startWorker<T>(init(end))
     await keepOnOwnCore(end, worker.pid)
 
     return worker
   }))
 
-  return { dialler, listener }
+  return { dialer, listener }
 }
 
 export async function each<T extends Tasks, R> (ends: Ends<T>, use: (end: Worker<T>) => Promise<R>): Promise<Record<End, R>> {
-  const [dialler, listener] = await Promise.all([use(ends.dialler), use(ends.listener)])
+  const [dialer, listener] = await Promise.all([use(ends.dialer), use(ends.listener)])
 
-  return { dialler, listener }
+  return { dialer, listener }
 }
 
 export async function endBoth<T extends Tasks> (ends: Ends<T>): Promise<void> {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /** The two processes that a benchmark connects */
-export type End = 'dialler' | 'listener'
+export type End = 'dialer' | 'listener'
 
 /**
  * Keeps the thread of an end that runs JavaScript on a core of its own; those
@@ -21,7 +21,7 @@ export async function keepOnOwnCore (end: End, pid: number): Promise<void> {
   const { cores } = available ??= findCores()
 
   if (cores != null) {
-    await run('taskset', ['-p', '-c', `${end === 'dialler' ? cores[0] : cores.at(-1)}`, `${pid}`])
+    await run('taskset', ['-p', '-c', `${end === 'dialer' ? cores[0] : cores.at(-1)}`, `${pid}`])
   }
 }
 

@@ -16,7 +16,7 @@ export interface Took {
 }
 
 /**
- * Each is dialled on its own: ephemeral ports are per address, and libp2p joins
+ * Each is dialed on its own: ephemeral ports are per address, and libp2p joins
  * dials of one address.
  */
 const HOSTS = Array.from({ length: 16 }, (_, index) => `127.0.0.${index + 1}`)
@@ -45,37 +45,37 @@ export async function withEnds<T> ({ level, name }: Contender, use: (ends: Scale
  */
 export async function openAll (ends: ScaleEnds, addresses: string[], count: number): Promise<Took> {
   await each(ends, async end => end.ask('costStart'))
-  const milliseconds = await ends.dialler.ask('dial', addresses, count)
+  const milliseconds = await ends.dialer.ask('dial', addresses, count)
   await unlessItTakesTooLong(ends, count, each(ends, async end => end.ask('reached', count)))
-  const { dialler, listener } = await each(ends, async end => end.ask('costEnd'))
+  const { dialer, listener } = await each(ends, async end => end.ask('costEnd'))
 
-  return { milliseconds, cpu: { dialler: dialler.user + dialler.system, listener: listener.user + listener.system } }
+  return { milliseconds, cpu: { dialer: dialer.user + dialer.system, listener: listener.user + listener.system } }
 }
 
 /**
- * Closes all connections at the dialler. The time is over when both ends have been
+ * Closes all connections at the dialer. The time is over when both ends have been
  * told that each of theirs is closed.
  */
 export async function closeAll (ends: ScaleEnds): Promise<Took> {
   await each(ends, async end => end.ask('watchClosing'))
-  // `costStart` would count the event loop's delay, which is that of dialling
+  // `costStart` would count the event loop's delay, which is that of dialing
   const before = await each(ends, async end => end.ask('cpuTime'))
   const started = performance.now()
-  await ends.dialler.ask('closeAll')
+  await ends.dialer.ask('closeAll')
   await unlessItTakesTooLong(ends, 0, each(ends, async end => end.ask('allClosed')))
   const milliseconds = performance.now() - started
   const after = await each(ends, async end => end.ask('cpuTime'))
   await unlessItTakesTooLong(ends, 0, each(ends, async end => end.ask('reached', 0)))
 
-  return { milliseconds, cpu: { dialler: after.dialler - before.dialler, listener: after.listener - before.listener } }
+  return { milliseconds, cpu: { dialer: after.dialer - before.dialer, listener: after.listener - before.listener } }
 }
 
 /** @throws {Error} if the ends do not come to have that many connections */
 async function unlessItTakesTooLong (ends: ScaleEnds, count: number, settled: Promise<unknown>): Promise<void> {
   const timeout = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
-    each(ends, async end => end.ask('connections')).then(({ dialler, listener }) => {
-      timeout.reject(new Error(`Not ${count} connections after ${SETTLE_TIMEOUT} ms: ${dialler} at the dialler, ${listener} at the listener`))
+    each(ends, async end => end.ask('connections')).then(({ dialer, listener }) => {
+      timeout.reject(new Error(`Not ${count} connections after ${SETTLE_TIMEOUT} ms: ${dialer} at the dialer, ${listener} at the listener`))
     }, timeout.reject)
   }, SETTLE_TIMEOUT)
 

@@ -28,11 +28,11 @@ export async function measureCosts (ends: ScaleEnds, addresses: string[], level:
   await closeAll(ends)
 
   const asked = await repeat(ASKED, async () => openAndClose(ends, addresses, 0))
-  await ends.dialler.ask('dialTimes')
+  await ends.dialer.ask('dialTimes')
   await each(ends, async end => end.ask('loopDelay'))
 
   const done = await repeat(Math.ceil(ENOUGH_DIALS[level] / count), async () => openAndClose(ends, addresses, count))
-  const { p50, p99 } = await ends.dialler.ask('dialTimes')
+  const { p50, p99 } = await ends.dialer.ask('dialTimes')
   const delays = await each(ends, async end => end.ask('loopDelay'))
 
   /** Of one connection, without what it takes to ask */
@@ -40,7 +40,7 @@ export async function measureCosts (ends: ScaleEnds, addresses: string[], level:
     Math.max(0, average(done.map(what)) - median(asked.map(what))) / count
   )
   const cpu = (of: keyof OpenedAndClosed, end: End): number => cost(once => once[of].cpu[end])
-  const both = (of: keyof OpenedAndClosed): number => cpu(of, 'dialler') + cpu(of, 'listener')
+  const both = (of: keyof OpenedAndClosed): number => cpu(of, 'dialer') + cpu(of, 'listener')
   const closeTime = cost(({ closed }) => closed.milliseconds)
 
   return [

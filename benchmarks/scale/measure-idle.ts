@@ -33,7 +33,7 @@ export async function measureIdle (ends: ScaleEnds, addresses: string[], count: 
   await closeAll(ends)
 
   return [
-    { metric: 'dropped', unit: 'connections', value: count - Math.min(left.dialler, left.listener) },
+    { metric: 'dropped', unit: 'connections', value: count - Math.min(left.dialer, left.listener) },
     ...ENDS.flatMap(end => (['heap', 'external', 'rss'] as const).map(memory => (
       { metric: `${memory} ${end}`, unit: 'B/connection', value: (after[end][memory] - before[end][memory]) / count }
     )))

@@ -26,12 +26,12 @@ const KiB = 1_024
 
 export const QUANTITIES: Quantity[] = [
   { title: 'dial rate', unit: 'dials/s', metrics: ['dial rate'] },
-  { title: 'CPU', unit: 'us/dial', metrics: ['cpu dialler', 'cpu listener'] },
-  { title: 'heap', unit: 'KiB/connection', metrics: ['heap dialler', 'heap listener'], divisor: KiB },
-  { title: 'RSS', unit: 'KiB/connection', metrics: ['rss dialler', 'rss listener'], divisor: KiB },
-  { title: 'event-loop delay', unit: 'ms, p99 while dialling', metrics: ['loop delay p99 dialler', 'loop delay p99 listener'], join: 'max' },
+  { title: 'CPU', unit: 'us/dial', metrics: ['cpu dialer', 'cpu listener'] },
+  { title: 'heap', unit: 'KiB/connection', metrics: ['heap dialer', 'heap listener'], divisor: KiB },
+  { title: 'RSS', unit: 'KiB/connection', metrics: ['rss dialer', 'rss listener'], divisor: KiB },
+  { title: 'event-loop delay', unit: 'ms, p99 while dialing', metrics: ['loop delay p99 dialer', 'loop delay p99 listener'], join: 'max' },
   { title: 'close time', unit: 'us/connection', metrics: ['close time each'] },
-  { title: 'close CPU', unit: 'us/connection', metrics: ['close cpu dialler', 'close cpu listener'] }
+  { title: 'close CPU', unit: 'us/connection', metrics: ['close cpu dialer', 'close cpu listener'] }
 ]
 
 /** Undefined where it was not measured. */

@@ -10,18 +10,18 @@ import type { SeriesKey } from '../series.ts'
 
 const KiB = 1_024
 
-/** Metrics of both ends stand in one cell, the dialler's first. */
+/** Metrics of both ends stand in one cell, the dialer's first. */
 const METRICS: Array<[title: string, metrics: string[], divisor?: number]> = [
   ['dials/s', ['dial rate']],
   ['dial ms p50/p99', ['dial p50', 'dial p99']],
-  ['CPU us/dial', ['cpu dialler', 'cpu listener']],
-  ['heap KiB', ['heap dialler', 'heap listener'], KiB],
-  ['ext KiB', ['external dialler', 'external listener'], KiB],
-  ['RSS KiB', ['rss dialler', 'rss listener'], KiB],
-  ['loop ms p50', ['loop delay p50 dialler', 'loop delay p50 listener']],
-  ['loop ms p99', ['loop delay p99 dialler', 'loop delay p99 listener']],
+  ['CPU us/dial', ['cpu dialer', 'cpu listener']],
+  ['heap KiB', ['heap dialer', 'heap listener'], KiB],
+  ['ext KiB', ['external dialer', 'external listener'], KiB],
+  ['RSS KiB', ['rss dialer', 'rss listener'], KiB],
+  ['loop ms p50', ['loop delay p50 dialer', 'loop delay p50 listener']],
+  ['loop ms p99', ['loop delay p99 dialer', 'loop delay p99 listener']],
   ['close us each', ['close time each']],
-  ['CPU us/close', ['close cpu dialler', 'close cpu listener']],
+  ['CPU us/close', ['close cpu dialer', 'close cpu listener']],
   ['dropped', ['dropped']]
 ]
 
@@ -31,11 +31,11 @@ const HEAD: Array<ColumnOf<Line>> = [
 ]
 
 /** What grows if the cost of one connection depends on how many there are */
-const GROWING = ['cpu', 'close cpu', 'close time each', 'heap dialler', 'heap listener']
+const GROWING = ['cpu', 'close cpu', 'close time each', 'heap dialer', 'heap listener']
 
 export const LEGEND = [
-  'Two numbers in a cell are of the dialler and of the listener.',
-  'Few connections are dialled and closed again and again until there were enough of them; the time of a close is that until both ends were told that it is closed, divided by their number.',
+  'Two numbers in a cell are of the dialer and of the listener.',
+  'Few connections are dialed and closed again and again until there were enough of them; the time of a close is that until both ends were told that it is closed, divided by their number.',
   `Connections may be inactive for ${SOCKET_INACTIVITY_TIMEOUT / 3_600_000} h (\`inboundSocketInactivityTimeout\` and \`outboundSocketInactivityTimeout\` of both transports): by default they would be aborted when idle for two minutes.`,
   'Memory is what one idle connection adds to an end after garbage collection; of few connections it is mostly noise.'
 ]

@@ -4,8 +4,8 @@ import { openAmongAll } from '../contenders/registry.ts'
 import { costTasks } from '../measure/cost.ts'
 import { memoryTasks } from '../measure/memory.ts'
 import { serve } from '../run/serve.ts'
-import { Dialling } from './dialling.ts'
-import type { Dialled } from '../contenders/contender.ts'
+import { Dialing } from './dialing.ts'
+import type { Dialed } from '../contenders/contender.ts'
 import type { P50AndP99 } from '../measure/percentiles.ts'
 
 /** One end of many connections of one contender: `worker <level> <contender>`. */
@@ -16,8 +16,8 @@ const POLL_SHARE = 0.02
 
 const [level, name] = process.argv.slice(2)
 const peer = await openAmongAll(level, name)
-const dialling = new Dialling(peer)
-const connections: Dialled[] = []
+const dialing = new Dialing(peer)
+const connections: Dialed[] = []
 let allClosed: Promise<void> | undefined
 
 const tasks = {
@@ -26,9 +26,9 @@ const tasks = {
 
   listen: async (hosts: string[]): Promise<string[]> => (await peer.listen(hosts)).map(withoutPeer),
 
-  dial: async (addresses: string[], count: number): Promise<number> => dialling.dial(addresses, count, connections),
+  dial: async (addresses: string[], count: number): Promise<number> => dialing.dial(addresses, count, connections),
 
-  dialTimes: (): P50AndP99 => dialling.take(),
+  dialTimes: (): P50AndP99 => dialing.take(),
 
   connections: (): number => peer.connections(),
 

@@ -19,7 +19,7 @@ export async function calibrate (pair: Pair, row: Row, target: number, warmUp: n
   let elapsed = 0
 
   while (true) {
-    const milliseconds = await pair.dialler.ask('run', count)
+    const milliseconds = await pair.dialer.ask('run', count)
     const fitting = Math.min(most, Math.max(least, count * target / milliseconds))
     elapsed += milliseconds
 
@@ -37,13 +37,13 @@ export async function timeGo (pair: Pair, operations: number, warmUp: number): P
   let elapsed = 0
 
   while (elapsed < warmUp) {
-    elapsed += await pair.dialler.ask('run', operations)
+    elapsed += await pair.dialer.ask('run', operations)
   }
 
   const goes: number[] = []
 
   while (goes.length < GOES) {
-    goes.push(await pair.dialler.ask('run', operations))
+    goes.push(await pair.dialer.ask('run', operations))
   }
 
   return median(goes)

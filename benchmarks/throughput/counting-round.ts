@@ -22,7 +22,7 @@ export async function countAllocations (contender: Contender, row: Row, most: nu
   })
 
   try {
-    await pair.dialler.ask('run', Math.min(most, WARM_UP))
+    await pair.dialer.ask('run', Math.min(most, WARM_UP))
 
     for (let operations = Math.min(most, WARM_UP); operations >= 1; operations = Math.floor(operations / 4)) {
       const measurements = await allocationsOf(pair, operations)
@@ -40,7 +40,7 @@ export async function countAllocations (contender: Contender, row: Row, most: nu
 
 /** Undefined if garbage was collected. */
 async function allocationsOf (pair: Pair, operations: number): Promise<Measurements | undefined> {
-  const ends = [pair.dialler, pair.listener]
+  const ends = [pair.dialer, pair.listener]
 
   async function allocationsDuring (work: () => Promise<unknown>): Promise<Allocation[]> {
     await Promise.all(ends.map(async end => end.ask('allocationStart')))
@@ -50,8 +50,8 @@ async function allocationsOf (pair: Pair, operations: number): Promise<Measureme
   }
 
   // to be asked costs something too
-  const asking = await allocationsDuring(async () => pair.dialler.ask('run', 1))
-  const working = await allocationsDuring(async () => pair.dialler.ask('run', operations + 1))
+  const asking = await allocationsDuring(async () => pair.dialer.ask('run', 1))
+  const working = await allocationsDuring(async () => pair.dialer.ask('run', operations + 1))
 
   if (working.some(({ collections }) => collections > 0)) {
     return
@@ -80,9 +80,9 @@ export async function countWriteCalls (contender: Contender, row: Row, most: num
     const pair = await startPair(contender, row, { under: end => calls.under(end) })
 
     try {
-      await pair.dialler.ask('run', operations)
+      await pair.dialer.ask('run', operations)
       const before = await calls.position()
-      await pair.dialler.ask('run', operations)
+      await pair.dialer.ask('run', operations)
       const after = await calls.position()
 
       return [{ metric: 'write calls', unit: '/op', value: await calls.count(before, after) / operations }]

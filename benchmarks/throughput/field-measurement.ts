@@ -153,7 +153,7 @@ export class FieldMeasurement {
   async #warmUp (contender: Contender, isNew: boolean): Promise<void> {
     const { warmUp } = this.#init
     const pair = await this.#take(contender)
-    await pair.dialler.ask('run', this.#operations, this.#timesIn(isNew ? warmUp : warmUp / 10, contender))
+    await pair.dialer.ask('run', this.#operations, this.#timesIn(isNew ? warmUp : warmUp / 10, contender))
     // of which nothing is to be said
     await percentilesOf(pair)
   }

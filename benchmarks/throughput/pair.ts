@@ -31,7 +31,7 @@ export async function startPair ({ level, name }: Contender, row: Row, init: Pai
 
   try {
     const address = await ends.listener.ask('listen')
-    await ends.dialler.ask('connect', address)
+    await ends.dialer.ask('connect', address)
 
     return { ...ends, port: addressOf(address).port, end: async () => endBoth(ends) }
   } catch (err) {

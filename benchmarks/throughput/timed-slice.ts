@@ -5,12 +5,12 @@ import type { Row } from './rows/row.ts'
 
 /** Lets a pair that is warm do so many operations, so many times. */
 export async function timeSlice (pair: Pair, row: Row, count: number, times: number): Promise<Measurements> {
-  const ends = [pair.dialler, pair.listener]
+  const ends = [pair.dialer, pair.listener]
   const operations = count * times
 
   const segments = await segmentCounter(pair, row)
   await Promise.all(ends.map(async end => end.ask('costStart')))
-  const milliseconds = await pair.dialler.ask('run', count, times)
+  const milliseconds = await pair.dialer.ask('run', count, times)
   const costs = await Promise.all(ends.map(async end => end.ask('costEnd')))
   const sent = await segments()
 
@@ -35,9 +35,9 @@ export async function timeSlice (pair: Pair, row: Row, count: number, times: num
  * Of all slices since this was asked last: how long operations took, and how late
  * the event loop of the end was where it was later.
  */
-export async function percentilesOf ({ dialler, listener }: Pair): Promise<Measurements> {
-  const { p50, p90, p99, max } = await dialler.ask('latency')
-  const delays = await Promise.all([dialler, listener].map(async end => end.ask('loopDelay')))
+export async function percentilesOf ({ dialer, listener }: Pair): Promise<Measurements> {
+  const { p50, p90, p99, max } = await dialer.ask('latency')
+  const delays = await Promise.all([dialer, listener].map(async end => end.ask('loopDelay')))
 
   return [
     { metric: 'p50', unit: 'us', value: p50 },

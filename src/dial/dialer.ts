@@ -48,7 +48,7 @@ export class Dialer {
   }
 
   /**
-   * Dials, and once more from any port if the peer dialled us at the same time.
+   * Dials, and once more from any port if the peer dialed us at the same time.
    *
    * @throws {AbortError} if the signal fires before the connection is upgraded
    * @throws {TCPConnectError} if the network refuses
@@ -72,7 +72,7 @@ export class Dialer {
           throw err
         }
 
-        log(err instanceof LostCookieError ? 'the cookie for %a is gone, dialling again without data in the SYN' : '%a dialled us at the same time, dialling again from any port', ma)
+        log(err instanceof LostCookieError ? 'the cookie for %a is gone, dialing again without data in the SYN' : '%a dialed us at the same time, dialing again from any port', ma)
         options.onProgress?.(new CustomProgressEvent('tcp:redial'))
         dial = otherwise
       }
@@ -96,8 +96,8 @@ export class Dialer {
         throw err
       }
 
-      log('%a refused %s, dialling again to negotiate in full - %e', ma, negotiation.protocol, err)
-      metrics?.optimistic?.increment({ redialled: true })
+      log('%a refused %s, dialing again to negotiate in full - %e', ma, negotiation.protocol, err)
+      metrics?.optimistic?.increment({ redialed: true })
       options.onProgress?.(new CustomProgressEvent('tcp:redial'))
 
       const connection = await this.#dialOnce(dial, { name: 'redial' })
@@ -146,7 +146,7 @@ export class Dialer {
       }
 
       if (collision?.state === 'found') {
-        throw withCause(new SimultaneousOpenError(`The connection to ${ma} is one that the peer dialled too`), err)
+        throw withCause(new SimultaneousOpenError(`The connection to ${ma} is one that the peer dialed too`), err)
       }
 
       this.#tellFailure(dial, mode, err)
@@ -171,7 +171,7 @@ export class Dialer {
 
     log('negotiation with %a, which failed, was %s', ma, describeDialMode(mode))
 
-    // what is refused is dialled again
+    // what is refused is dialed again
     if (mode.negotiation?.state !== 'refused' || options.signal.aborted) {
       metrics?.errors.increment({ outbound_upgrade: true })
       log.error('error upgrading outbound connection - %e', err)

@@ -15,7 +15,7 @@ const NOTHING = new Uint8Array()
 /**
  * Opens sockets whose SYN waits for the first write and carries it.
  */
-export class FastOpenDialler {
+export class FastOpenDialer {
   readonly #libc: Libc
 
   /** Use an `fd` only while its socket is open: after that the number may belong to another file */

@@ -20,7 +20,7 @@
  */
 
 import { InvalidParametersError } from '@libp2p/interface'
-import { FastOpenDialler } from './dial.ts'
+import { FastOpenDialer } from './dial.ts'
 import { listenWithFastOpen } from './listen.ts'
 import { checkKernel, loadLibc } from './load-libc.ts'
 import type { FastOpen } from '../options.ts'
@@ -60,12 +60,12 @@ export function fastOpen (init: FastOpenInit = {}): FastOpen {
   const libc = loadLibc()
   checkKernel(libc)
 
-  const dialler = new FastOpenDialler(libc)
+  const dialer = new FastOpenDialer(libc)
 
   return {
-    openSocket: options => dialler.open(options),
+    openSocket: options => dialer.open(options),
     bindServer: (server, options) => { listenWithFastOpen(libc, queue, server, options) },
-    look: socket => dialler.look(socket),
-    sendSyn: socket => { dialler.sendSyn(socket) }
+    look: socket => dialer.look(socket),
+    sendSyn: socket => { dialer.sendSyn(socket) }
   }
 }

@@ -13,7 +13,7 @@ export interface HolePunchStart {
   /** Where the peer says that it may be reached */
   addresses: Multiaddr[]
 
-  /** Whether we negotiate as the dialler does */
+  /** Whether we negotiate as the dialer does */
   initiator: boolean
 }
 
@@ -94,7 +94,7 @@ export class HolePunch {
     const addresses = addressesOf(peer, targets)
     const dials = new PunchDials(this.#components, peer, initiator, AbortSignal.any([this.#stopping.signal, ...timeout == null ? [] : [timeout]]))
 
-    this.#log('punch a hole to %p at %s as the %s', peer, addresses.join(), initiator ? 'dialler' : 'listener')
+    this.#log('punch a hole to %p at %s as the %s', peer, addresses.join(), initiator ? 'dialer' : 'listener')
     this.#metrics?.increment({ tried: true })
     this.#onProgress?.(new CustomProgressEvent<HolePunchStart>('hole-punch:start', { peer, addresses, initiator }))
 
@@ -132,8 +132,8 @@ export class HolePunch {
   }
 }
 
-/** How many addresses of one peer are dialled. The peer chooses them, and they may be anybody's */
-const MAX_DIALLED = 8
+/** How many addresses of one peer are dialed. The peer chooses them, and they may be anybody's */
+const MAX_DIALED = 8
 
 /** The addresses of this peer, each with the peer id: go-libp2p and rust-libp2p may leave it out */
 function addressesOf (peer: PeerId, targets: Multiaddr[]): Multiaddr[] {
@@ -147,5 +147,5 @@ function addressesOf (peer: PeerId, targets: Multiaddr[]): Multiaddr[] {
     return id === peer.toString() ? [target] : []
   })
 
-  return [...new Set(addresses.map(String))].slice(0, MAX_DIALLED).map(address => multiaddr(address))
+  return [...new Set(addresses.map(String))].slice(0, MAX_DIALED).map(address => multiaddr(address))
 }

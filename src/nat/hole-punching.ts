@@ -106,7 +106,7 @@ function decorate (components: HolePunchingComponents, { onProgress }: HolePunch
       openConnection: async (target: Multiaddr | Multiaddr[] | PeerId, options: OpenOptions = {}) => {
         const over = relayed.getStore()
 
-        // The end that was dialled over the relay first tries the addresses that the other end
+        // The end that was dialed over the relay first tries the addresses that the other end
         // announces. That is an ordinary dial
         if (over == null || options.force !== true || !Array.isArray(target) || (over.direction === 'inbound' && options.initiator !== false)) {
           return components.connectionManager.openConnection(target, options)

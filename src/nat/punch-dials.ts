@@ -101,14 +101,14 @@ export class PunchDials {
   }
 
   /** The peer's dial, if it comes through. Ours are handed out when the dial returns them */
-  async #accepted (dialled: Multiaddr[], signal: AbortSignal): Promise<Connection> {
+  async #accepted (dialed: Multiaddr[], signal: AbortSignal): Promise<Connection> {
     const { promise, resolve, reject } = Promise.withResolvers<Connection>()
     const onOpen = ({ detail: connection }: CustomEvent<Connection>): void => {
       if (!connection.remotePeer.equals(this.#peer) || !isDirect(connection)) {
         return
       }
 
-      if (dialled.some(address => address.equals(connection.remoteAddr))) {
+      if (dialed.some(address => address.equals(connection.remoteAddr))) {
         // If it is one of our dials, that returns it before the turn of the event loop is over. If not, the peer's dial left
         // from the port that we dial
         setImmediate(() => { resolve(connection) })

@@ -17,7 +17,7 @@ export type NegotiationState = 'undecided' | 'passing' | 'awaiting' | 'verified'
 export const PLAINTEXT = '/plaintext/2.0.0'
 
 /**
- * Saves the round trip in which the two ends of a dialled connection agree on an
+ * Saves the round trip in which the two ends of a dialed connection agree on an
  * encrypter by multistream-select. It acts if the first `send` is a header and one
  * proposal. These go out as usual, and the upgrader gets the reply that it hopes for
  * at once, so that its handshake follows in the same segment. The peer's reply is

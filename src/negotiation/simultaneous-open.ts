@@ -4,13 +4,13 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
  * - `undecided`: nothing was sent yet
- * - `watching`: the bytes so far may come from a peer that dialled or from one that listened
- * - `found`: the peer dialled too
+ * - `watching`: the bytes so far may come from a peer that dialed or from one that listened
+ * - `found`: the peer dialed too
  * - `none`: the peer listened, or the bytes do not show it
  */
 export type SimultaneousOpenState = 'undecided' | 'watching' | 'found' | 'none'
 
-/** The connection is one that both ends dialled */
+/** The connection is one that both ends dialed */
 export class SimultaneousOpenError extends Error {
   static name = 'SimultaneousOpenError'
   name = 'SimultaneousOpenError'
@@ -20,7 +20,7 @@ export class SimultaneousOpenError extends Error {
 const TELLING_BYTES = 6
 
 /**
- * Ends a dialled connection whose other end dialled too. If both dial from their listening
+ * Ends a dialed connection whose other end dialed too. If both dial from their listening
  * ports at the same time, TCP makes one connection of the two dials. Each end would then wait
  * for the other's answer to its first message. The proposal of an encrypter does not show this,
  * because the reply to it has the same bytes. The first message of a handshake does: it differs
@@ -104,7 +104,7 @@ export class SimultaneousOpen implements WireFilter {
 
   #find (): never {
     this.#state = 'found'
-    throw new SimultaneousOpenError('The peer dialled at the same time')
+    throw new SimultaneousOpenError('The peer dialed at the same time')
   }
 }
 

@@ -4,7 +4,7 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { MiB, payload, sendAll } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
-import { dialledPeer, readAll } from '../fixtures/peers.ts'
+import { dialedPeer, readAll } from '../fixtures/peers.ts'
 import { rawPair } from '../fixtures/raw.ts'
 import { closed, openSockets, until, within } from '../fixtures/waiting.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
@@ -17,7 +17,7 @@ describe('aborting', () => {
   let socket: Socket
 
   beforeEach(async () => {
-    ({ conn, socket } = await dialledPeer(defer, {}, { pauseOnConnect: true }))
+    ({ conn, socket } = await dialedPeer(defer, {}, { pauseOnConnect: true }))
   })
 
   it('abort() resets the peer', async () => {
@@ -118,11 +118,11 @@ describe('aborting', () => {
 
   it('abort() over a unix socket closes it', async () => {
     const directory = await temporaryDirectory(defer)
-    const { dialler, acceptor } = await rawPair(defer, {}, `/unix/${encodeURIComponent(join(directory, 'a.sock'))}`)
+    const { dialer, acceptor } = await rawPair(defer, {}, `/unix/${encodeURIComponent(join(directory, 'a.sock'))}`)
     const event = closed(acceptor)
 
-    dialler.abort(new Error('Urk!'))
-    expect(dialler.status).to.equal('aborted')
+    dialer.abort(new Error('Urk!'))
+    expect(dialer.status).to.equal('aborted')
     await within(1_000, 'noticing', event)
   })
 

@@ -1,7 +1,7 @@
 import { expect } from 'aegir/chai'
 import { collect, KiB, MiB, payload, sendPolitely, tally, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { dialledPeer, readAll } from '../fixtures/peers.ts'
+import { dialedPeer, readAll } from '../fixtures/peers.ts'
 import { closed, until, untilStill, within } from '../fixtures/waiting.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
 import type { Socket } from 'node:net'
@@ -15,7 +15,7 @@ describe('backpressure', function () {
   let socket: Socket
 
   beforeEach(async () => {
-    ({ conn, socket } = await dialledPeer(defer, {}, { pauseOnConnect: true }))
+    ({ conn, socket } = await dialedPeer(defer, {}, { pauseOnConnect: true }))
   })
 
   function needsDrain (): number {

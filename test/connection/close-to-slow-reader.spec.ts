@@ -18,7 +18,7 @@ const cases: Case[] = [
   { title: '3 MiB to a reader that sleeps 2 s, then sends 12 bytes back every 100 ms', size: 3 * MiB, replyEvery: 100, pauseFor: 2_000 },
   { title: '3 MiB to a slow reader that sends nothing', size: 3 * MiB },
   { title: '16 MiB to a slow reader that sends nothing', size: 16 * MiB },
-  { title: '3 MiB from the listener to a dialler that sends 12 bytes back every 100 ms', size: 3 * MiB, replyEvery: 100, inbound: true }
+  { title: '3 MiB from the listener to a dialer that sends 12 bytes back every 100 ms', size: 3 * MiB, replyEvery: 100, inbound: true }
 ]
 
 /**

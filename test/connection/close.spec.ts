@@ -2,7 +2,7 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { collect, KiB, MiB, payload, sendAll, tally, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { dialledPeer, rawClient, rawPeer, readAll } from '../fixtures/peers.ts'
+import { dialedPeer, rawClient, rawPeer, readAll } from '../fixtures/peers.ts'
 import { rawPair, rawTransport } from '../fixtures/raw.ts'
 import { closed, timed, until, within } from '../fixtures/waiting.ts'
 
@@ -12,7 +12,7 @@ describe('closing a connection', () => {
   const defer = cleanUpAfterEach()
 
   it('fault 3: waits no longer than 250 ms for a peer that never closes', async () => {
-    const { conn, socket } = await dialledPeer(defer)
+    const { conn, socket } = await dialedPeer(defer)
     socket.resume()
 
     conn.send(payload(1_000))
@@ -25,7 +25,7 @@ describe('closing a connection', () => {
   })
 
   it('fault 3: waits as long as closeTimeout says', async () => {
-    const { conn, socket } = await dialledPeer(defer, { closeTimeout: 50 })
+    const { conn, socket } = await dialedPeer(defer, { closeTimeout: 50 })
     socket.resume()
 
     const { ms, lag } = await within(5_000, 'close()', timed(async () => conn.close()))
@@ -35,7 +35,7 @@ describe('closing a connection', () => {
   })
 
   it('does not wait for the peer at all with a closeTimeout of 0', async () => {
-    const { conn, socket } = await dialledPeer(defer, { closeTimeout: 0 })
+    const { conn, socket } = await dialedPeer(defer, { closeTimeout: 0 })
     const order: string[] = []
     const received = readAll(socket)
 
@@ -50,7 +50,7 @@ describe('closing a connection', () => {
   })
 
   it('fault 3: a second close() resolves when the first does', async () => {
-    const { conn, socket } = await dialledPeer(defer)
+    const { conn, socket } = await dialedPeer(defer)
     const order: string[] = []
 
     const ended = pEvent(socket.resume(), 'end').then(() => order.push('FIN arrived'))
@@ -63,11 +63,11 @@ describe('closing a connection', () => {
   })
 
   it('fault 3: close() after the connection has closed resolves', async () => {
-    const { dialler } = await rawPair(defer)
+    const { dialer } = await rawPair(defer)
 
-    await dialler.close()
-    await within(1_000, 'close()', dialler.close())
-    expect(dialler.status).to.equal('closed')
+    await dialer.close()
+    await within(1_000, 'close()', dialer.close())
+    expect(dialer.status).to.equal('closed')
   })
 
   it('resolves as soon as the peer has closed too', async () => {
@@ -83,22 +83,22 @@ describe('closing a connection', () => {
   })
 
   it('reports a clean close at both sides', async () => {
-    const { dialler, acceptor } = await rawPair(defer)
+    const { dialer, acceptor } = await rawPair(defer)
     const [local, remote] = await Promise.all([
-      closed(dialler),
+      closed(dialer),
       closed(acceptor),
-      dialler.close()
+      dialer.close()
     ])
 
     expect(local.error).to.equal(undefined)
     expect(remote.error).to.equal(undefined)
-    expect(dialler.status).to.equal('closed')
+    expect(dialer.status).to.equal('closed')
     expect(acceptor.status).to.equal('closed')
-    expect(dialler.timeline.close).to.be.a('number')
+    expect(dialer.timeline.close).to.be.a('number')
   })
 
   it('waits until a peer that reads nothing yet reads what was sent', async () => {
-    const { conn, socket } = await dialledPeer(defer, {}, { pauseOnConnect: true })
+    const { conn, socket } = await dialedPeer(defer, {}, { pauseOnConnect: true })
     const data = payload(16 * MiB)
     let isClosed = false
 
@@ -127,18 +127,18 @@ describe('closing a connection', () => {
   })
 
   it('sends what a handler of the idle event sends', async () => {
-    const { dialler, acceptor } = await rawPair(defer)
+    const { dialer, acceptor } = await rawPair(defer)
     const received = collect(acceptor)
 
-    dialler.addEventListener('idle', () => { dialler.send(payload(10)) }, { once: true })
-    dialler.send(payload(5))
-    await within(5_000, 'close()', dialler.close())
+    dialer.addEventListener('idle', () => { dialer.send(payload(10)) }, { once: true })
+    dialer.send(payload(5))
+    await within(5_000, 'close()', dialer.close())
 
     await until(() => received.bytes === 15, 'everything has arrived')
   })
 
   it('ends, although somebody goes on sending whenever the socket drains', async () => {
-    const { conn, socket } = await dialledPeer(defer)
+    const { conn, socket } = await dialedPeer(defer)
     const received = readAll(socket)
     let sent = 0
 
@@ -182,7 +182,7 @@ describe('closing a connection', () => {
   })
 
   it('resolves, if the connection was lost before', async () => {
-    const { conn, socket } = await dialledPeer(defer, {}, { pauseOnConnect: true })
+    const { conn, socket } = await dialedPeer(defer, {}, { pauseOnConnect: true })
 
     sendAll(conn, payload(8 * MiB))
     socket.end()
@@ -218,17 +218,17 @@ describe('closing a connection', () => {
   })
 
   it('accepts nothing more to send', async () => {
-    const { dialler } = await rawPair(defer)
-    const closing = dialler.close()
+    const { dialer } = await rawPair(defer)
+    const closing = dialer.close()
 
-    expect(() => dialler.send(Uint8Array.of(1))).to.throw()
+    expect(() => dialer.send(Uint8Array.of(1))).to.throw()
       .with.property('name', 'StreamStateError')
 
     await closing
   })
 
   it('delivers nothing from then on, not even what came before anybody listened', async () => {
-    const { conn, socket } = await dialledPeer(defer, { closeTimeout: 50 })
+    const { conn, socket } = await dialedPeer(defer, { closeTimeout: 50 })
 
     socket.resume().write(payload(1_000))
     await until(() => conn.readBufferLength === 1_000, 'the data waits for a listener')
@@ -242,14 +242,14 @@ describe('closing a connection', () => {
   })
 
   it('resolves when both sides close at once', async () => {
-    const { dialler, acceptor } = await rawPair(defer)
+    const { dialer, acceptor } = await rawPair(defer)
     const received = collect(acceptor)
 
-    dialler.send(payload(100))
+    dialer.send(payload(100))
     await until(() => received.bytes === 100, 'the data has arrived')
-    await within(5_000, 'close()', Promise.all([dialler.close(), acceptor.close()]))
+    await within(5_000, 'close()', Promise.all([dialer.close(), acceptor.close()]))
 
-    expect(dialler.status).to.equal('closed')
+    expect(dialer.status).to.equal('closed')
     expect(acceptor.status).to.equal('closed')
   })
 })

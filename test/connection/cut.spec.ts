@@ -17,7 +17,7 @@ interface Cut {
 describe('a connection that is still sending when its owner stops', () => {
   const defer = cleanUpAfterEach()
 
-  async function dialled ({ dial, transport }: RawTransport): Promise<Cut> {
+  async function dialed ({ dial, transport }: RawTransport): Promise<Cut> {
     const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
     const conn = await dial(addr)
 
@@ -31,7 +31,7 @@ describe('a connection that is still sending when its owner stops', () => {
     return { conn: await next(), peer, stop: async () => listener.close() }
   }
 
-  for (const [name, connect] of Object.entries({ dialled, accepted })) {
+  for (const [name, connect] of Object.entries({ dialed, accepted })) {
     for (const isClosing of [false, true]) {
       it(`resets the peer, so that it does not mistake a part for the whole (${name}${isClosing ? ', and closing' : ''})`, async () => {
         const { conn, peer, stop } = await connect(rawTransport(defer, { closeTimeout: 0 }))

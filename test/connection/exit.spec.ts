@@ -57,12 +57,12 @@ describe('a process that exits', () => {
   })) {
     it(`keeps no 'exit' listener when all connections are ${how}`, async () => {
       const before = process.listenerCount('exit')
-      const { dialler, acceptor } = await rawPair(defer)
+      const { dialer, acceptor } = await rawPair(defer)
       const secured = await securedPair(defer)
-      const ends = [dialler, acceptor, secured.dialler.raw, secured.listener.raw].map(async conn => closed(conn))
+      const ends = [dialer, acceptor, secured.dialer.raw, secured.listener.raw].map(async conn => closed(conn))
 
-      await end(dialler)
-      await end(secured.dialler.stream)
+      await end(dialer)
+      await end(secured.dialer.stream)
       await Promise.all(ends)
       await until(() => process.listenerCount('exit') === before, 'no listener is left')
     })

@@ -32,7 +32,7 @@ describe('what comes first on many connections at once', function () {
 
   const defer = cleanUpAfterEach()
 
-  /** Dialled connections and the sockets of their peers, in the same order */
+  /** Dialed connections and the sockets of their peers, in the same order */
   async function connected (): Promise<Ends> {
     const { addr, next } = await rawPeer(defer)
     const { dial } = rawTransport(defer)
@@ -65,7 +65,7 @@ describe('what comes first on many connections at once', function () {
     return counts.reduce((sum, count) => sum + count, 0)
   }
 
-  for (const [name, connect] of Object.entries({ 'that were dialled': connected, 'that were accepted': accepted })) {
+  for (const [name, connect] of Object.entries({ 'that were dialed': connected, 'that were accepted': accepted })) {
     it(`is handed on one at a time by connections ${name}`, async () => {
       const { conns, peers } = await connect()
       const counts = perTurn(defer, conns)

@@ -17,7 +17,7 @@ describe('the inactivity timeout', function () {
 
   const defer = cleanUpAfterEach()
 
-  async function dialled (): Promise<[MultiaddrConnection, Socket]> {
+  async function dialed (): Promise<[MultiaddrConnection, Socket]> {
     const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
     const conn = await rawTransport(defer, { outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT }).dial(addr)
 
@@ -33,8 +33,8 @@ describe('the inactivity timeout', function () {
     expect(result.bytes).to.be.lessThan(sent)
   }
 
-  it('closes an idle connection that we dialled', async () => {
-    const [conn] = await dialled()
+  it('closes an idle connection that we dialed', async () => {
+    const [conn] = await dialed()
     const { error } = await closed(conn, 5_000)
 
     expect(error).to.have.property('name', 'TimeoutError')
@@ -74,7 +74,7 @@ describe('the inactivity timeout', function () {
   })
 
   it('leaves a connection alone on which something happens', async () => {
-    const [conn, socket] = await dialled()
+    const [conn, socket] = await dialed()
     const begin = performance.now()
     let messages = 0
 
@@ -102,7 +102,7 @@ describe('the inactivity timeout', function () {
   })
 
   it('fault 2: closes a connection whose peer has sent its FIN and never reads', async () => {
-    const [conn, socket] = await dialled()
+    const [conn, socket] = await dialed()
 
     sendAll(conn, payload(32 * MiB))
     socket.end()
@@ -113,7 +113,7 @@ describe('the inactivity timeout', function () {
   })
 
   it('fault 2: closes a connection that is paused with unread data after the FIN', async () => {
-    const [conn, socket] = await dialled()
+    const [conn, socket] = await dialed()
 
     conn.pause()
     socket.end(payload(MiB))
@@ -124,7 +124,7 @@ describe('the inactivity timeout', function () {
   })
 
   it('fault 2: ends a close() to a peer that never reads', async () => {
-    const [conn, socket] = await dialled()
+    const [conn, socket] = await dialed()
 
     sendAll(conn, payload(32 * MiB))
     await within(5_000, 'close()', conn.close().catch(() => {}))
@@ -134,7 +134,7 @@ describe('the inactivity timeout', function () {
   })
 
   it('fault 2: ends a close() to a peer that has sent its FIN and never reads', async () => {
-    const [conn, socket] = await dialled()
+    const [conn, socket] = await dialed()
 
     sendAll(conn, payload(32 * MiB))
     socket.end()

@@ -4,7 +4,7 @@ import { pEvent } from 'p-event'
 import { MiB } from '../fixtures/bytes.ts'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { dialledPeer, isGone, rawPeer } from '../fixtures/peers.ts'
+import { dialedPeer, isGone, rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { openSockets, until, within } from '../fixtures/waiting.ts'
 
@@ -12,7 +12,7 @@ describe('a closed connection whose peer stays open', () => {
   const defer = cleanUpAfterEach()
 
   it('goes on reading, so that the peer is not reset', async () => {
-    const { conn, socket } = await dialledPeer(defer)
+    const { conn, socket } = await dialedPeer(defer)
     const heard: unknown[] = []
 
     socket.resume()
@@ -35,7 +35,7 @@ describe('a closed connection whose peer stays open', () => {
   it('is destroyed after 5 s of silence', async function () {
     this.timeout(20_000)
 
-    const { conn, socket } = await dialledPeer(defer)
+    const { conn, socket } = await dialedPeer(defer)
 
     socket.resume()
     await conn.close()

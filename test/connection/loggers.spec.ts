@@ -48,7 +48,7 @@ describe('loggers and metrics of others', () => {
     const child = runChild(defer, 'throwing-trace.ts', [addr])
     const socket = await next()
 
-    expect(await child.says()).to.equal('dialled')
+    expect(await child.says()).to.equal('dialed')
     socket.resume().end()
     expect(await child.says()).to.equal('closed')
     expect(await child.exited).to.equal(0)

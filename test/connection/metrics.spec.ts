@@ -7,8 +7,8 @@ import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { closed, until } from '../fixtures/waiting.ts'
 
-const DIALLER_EVENTS = 'libp2p_tcp_dialer_events_total'
-const DIALLER_ERRORS = 'libp2p_tcp_dialer_errors_total'
+const DIALER_EVENTS = 'libp2p_tcp_dialer_events_total'
+const DIALER_ERRORS = 'libp2p_tcp_dialer_errors_total'
 const LISTENER_EVENTS = 'libp2p_tcp_listener_events_total'
 const LISTENER_STATUS = 'libp2p_tcp_listener_status_info'
 const INBOUND_CONNECTIONS = 'libp2p_tcp_inbound_connections_total'
@@ -16,18 +16,18 @@ const INBOUND_CONNECTIONS = 'libp2p_tcp_inbound_connections_total'
 describe('what is counted', () => {
   const defer = cleanUpAfterEach()
 
-  for (const closer of ['dialler', 'acceptor'] as const) {
+  for (const closer of ['dialer', 'acceptor'] as const) {
     it(`fault 8: a clean close is local where close() was called: at the ${closer}`, async () => {
       const { metrics, value } = counters()
       const { dial, listen } = rawTransport(defer, {}, { metrics })
       const { addr, port, next } = await listen()
-      const ends = { dialler: await dial(addr), acceptor: await next() }
-      const [atDialler, atAcceptor] = closer === 'dialler' ? ['local', 'remote'] : ['remote', 'local']
+      const ends = { dialer: await dial(addr), acceptor: await next() }
+      const [atDialer, atAcceptor] = closer === 'dialer' ? ['local', 'remote'] : ['remote', 'local']
 
-      await Promise.all([closed(ends.dialler), closed(ends.acceptor), ends[closer].close()])
+      await Promise.all([closed(ends.dialer), closed(ends.acceptor), ends[closer].close()])
 
       for (const kind of ['local', 'remote']) {
-        expect(value(DIALLER_EVENTS, `_${kind}_close`)).to.equal(kind === atDialler ? 1 : 0)
+        expect(value(DIALER_EVENTS, `_${kind}_close`)).to.equal(kind === atDialer ? 1 : 0)
         expect(value(LISTENER_EVENTS, `127.0.0.1:${port} _${kind}_close`)).to.equal(kind === atAcceptor ? 1 : 0)
       }
     })
@@ -53,7 +53,7 @@ describe('what is counted', () => {
     socket3.resetAndDestroy()
     await event3
 
-    expect(labels(DIALLER_EVENTS)).to.deep.equal({
+    expect(labels(DIALER_EVENTS)).to.deep.equal({
       connect: 3,
       end: 3,
       _local_close: 1,
@@ -75,17 +75,17 @@ describe('what is counted', () => {
         }
       } as any
     })).to.eventually.be.rejectedWith('Urk!')
-    expect(value(DIALLER_ERRORS, 'outbound_upgrade')).to.equal(1)
+    expect(value(DIALER_ERRORS, 'outbound_upgrade')).to.equal(1)
 
     const controller = new AbortController()
-    const dialling = dial(addr, { signal: controller.signal })
+    const dialing = dial(addr, { signal: controller.signal })
     controller.abort()
-    await expect(dialling).to.eventually.be.rejected()
-    expect(value(DIALLER_EVENTS, 'abort')).to.be.at.least(1)
+    await expect(dialing).to.eventually.be.rejected()
+    expect(value(DIALER_EVENTS, 'abort')).to.be.at.least(1)
 
     server.close()
     await expect(dial(addr)).to.eventually.be.rejected()
-    expect(value(DIALLER_EVENTS, 'error')).to.equal(1)
+    expect(value(DIALER_EVENTS, 'error')).to.equal(1)
   })
 
   it('connections of a listener from accept to close', async () => {

@@ -35,7 +35,7 @@ describe('the limit for writes that stall', function () {
 
   const defer = cleanUpAfterEach()
 
-  async function dialled (init: TCPOptions = { stalledWriteTimeout: STALLED_WRITE_TIMEOUT }): Promise<[MultiaddrConnection, Socket]> {
+  async function dialed (init: TCPOptions = { stalledWriteTimeout: STALLED_WRITE_TIMEOUT }): Promise<[MultiaddrConnection, Socket]> {
     const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
     const conn = await rawTransport(defer, init).dial(addr)
 
@@ -55,7 +55,7 @@ describe('the limit for writes that stall', function () {
 
   it('cuts a peer that sends but never reads', async () => {
     const before = openSockets()
-    const [conn, socket] = await dialled()
+    const [conn, socket] = await dialed()
     const begin = performance.now()
 
     defer(chat(socket))
@@ -69,7 +69,7 @@ describe('the limit for writes that stall', function () {
     await until(() => openSockets() <= before + 1, 'only the listening socket is left')
   })
 
-  it('cuts one that dialled us, and counts it', async () => {
+  it('cuts one that dialed us, and counts it', async () => {
     const { metrics, labels } = counters()
     const raw = rawTransport(defer, { stalledWriteTimeout: STALLED_WRITE_TIMEOUT }, { metrics })
     const { port, next } = await raw.listen()
@@ -84,7 +84,7 @@ describe('the limit for writes that stall', function () {
   })
 
   it('cuts it also where little is left to send, after it has read much', async () => {
-    const [conn, socket] = await dialled()
+    const [conn, socket] = await dialed()
     const sent = payload(8 * MiB)
     let received = 0
 
@@ -103,7 +103,7 @@ describe('the limit for writes that stall', function () {
   })
 
   it('ends a close() to such a peer', async () => {
-    const [conn, socket] = await dialled()
+    const [conn, socket] = await dialed()
 
     defer(chat(socket))
     sendAll(conn, payload(32 * MiB))
@@ -114,7 +114,7 @@ describe('the limit for writes that stall', function () {
   })
 
   it('leaves a slow reader alone, however long it takes', async () => {
-    const [conn, socket] = await dialled({ stalledWriteTimeout: 1_000 })
+    const [conn, socket] = await dialed({ stalledWriteTimeout: 1_000 })
     const data = payload(12 * MiB)
     const begin = performance.now()
     const received = readSlowly(socket, { bytes: 128 * KiB, every: 50, replyEvery: 20 })
@@ -127,7 +127,7 @@ describe('the limit for writes that stall', function () {
   })
 
   it('leaves a reader alone that pauses for less than the limit', async () => {
-    const [conn, socket] = await dialled({ stalledWriteTimeout: 2_000 })
+    const [conn, socket] = await dialed({ stalledWriteTimeout: 2_000 })
     const data = payload(12 * MiB)
     const received = readSlowly(socket, { bytes: 4 * MiB, every: 5, replyEvery: 20, pauseFor: 1_000 })
 
@@ -138,7 +138,7 @@ describe('the limit for writes that stall', function () {
   })
 
   it('leaves a peer alone to which there is nothing to send', async () => {
-    const [conn, socket] = await dialled()
+    const [conn, socket] = await dialed()
 
     defer(chat(socket))
     conn.send(payload(KiB))
@@ -148,7 +148,7 @@ describe('the limit for writes that stall', function () {
   })
 
   it('begins anew when something waits again', async () => {
-    const [conn, socket] = await dialled()
+    const [conn, socket] = await dialed()
 
     sendAll(conn, payload(8 * MiB))
     socket.resume()
@@ -162,7 +162,7 @@ describe('the limit for writes that stall', function () {
   })
 
   it('is off at 0', async () => {
-    const [conn, socket] = await dialled({ stalledWriteTimeout: 0 })
+    const [conn, socket] = await dialed({ stalledWriteTimeout: 0 })
 
     defer(chat(socket))
     sendAll(conn, payload(32 * MiB))

@@ -2,7 +2,7 @@ import { expect } from 'aegir/chai'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { KiB, payload, tally, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { dialledPeer, rawPeer, readAll } from '../fixtures/peers.ts'
+import { dialedPeer, rawPeer, readAll } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { straceWorks, trace } from '../fixtures/strace.ts'
 import { until } from '../fixtures/waiting.ts'
@@ -96,7 +96,7 @@ describe('what send() was given', () => {
   })
 
   it('arrives as it was also where the socket is full already', async () => {
-    const { conn, socket } = await dialledPeer(defer, {}, { pauseOnConnect: true })
+    const { conn, socket } = await dialedPeer(defer, {}, { pauseOnConnect: true })
     const sent: Uint8Array[] = []
 
     const isFull = (): boolean => conn.writableNeedsDrain

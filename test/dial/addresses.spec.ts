@@ -13,7 +13,7 @@ const withLinkLocal = zoned == null ? ' (SKIPPED: no link-local IPv6 address her
 const loopback = loopback6()
 const withLoopback6 = loopback == null ? ' (SKIPPED: no IPv6 here)' : ''
 
-describe('the address that is dialled', () => {
+describe('the address that is dialed', () => {
   const defer = cleanUpAfterEach()
 
   async function reaches (addr: string, next: () => Promise<Socket>, dialOpts?: TCPOptions['dialOpts']): Promise<Socket> {

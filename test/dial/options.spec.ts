@@ -4,7 +4,7 @@ import { pEvent } from 'p-event'
 import { mergeDialOptions, mergeListenOptions } from '../../src/options.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
-import { dialledPeer, rawClient, rawPeer } from '../fixtures/peers.ts'
+import { dialedPeer, rawClient, rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { straceWorks, trace } from '../fixtures/strace.ts'
 import { fullBacklog } from '../fixtures/workers.ts'
@@ -101,7 +101,7 @@ describe('fault 5: options of the dial', () => {
   })
 
   it('allowHalfOpen is honoured: what is sent long after the FIN of the peer arrives', async () => {
-    const { conn, socket } = await dialledPeer(defer, { dialOpts: { allowHalfOpen: true } })
+    const { conn, socket } = await dialedPeer(defer, { dialOpts: { allowHalfOpen: true } })
 
     socket.end()
     await pEvent(conn, 'remoteCloseWrite', { timeout: 5_000 })
@@ -163,7 +163,7 @@ describe(`fault 5: options of the sockets, as the kernel has them${skipped}`, fu
     }
   })
 
-  async function optionsOf (init: TCPOptions): Promise<Record<'dialled' | 'accepted', SocketOptionCalls>> {
+  async function optionsOf (init: TCPOptions): Promise<Record<'dialed' | 'accepted', SocketOptionCalls>> {
     const child = await trace(defer, ['setsockopt'], 'connect-to-self.ts', [init])
     const port: number = await child.says()
     const calls = await child.calls()
@@ -184,41 +184,41 @@ describe(`fault 5: options of the sockets, as the kernel has them${skipped}`, fu
 
     return {
       // before it is connected, a socket has no name in the trace
-      dialled: read(new RegExp(`->127\\.0\\.0\\.1:${port}\\]|<TCP:\\[\\d+\\]>`)),
+      dialed: read(new RegExp(`->127\\.0\\.0\\.1:${port}\\]|<TCP:\\[\\d+\\]>`)),
       accepted: read(new RegExp(`\\[127\\.0\\.0\\.1:${port}->`))
     }
   }
 
   it('noDelay and keepAlive are on', async () => {
-    const { dialled, accepted } = await optionsOf({})
+    const { dialed, accepted } = await optionsOf({})
 
-    for (const { noDelay, keepAlive } of [dialled, accepted]) {
+    for (const { noDelay, keepAlive } of [dialed, accepted]) {
       expect(noDelay.at(-1)).to.equal(1)
       expect(keepAlive.at(-1)).to.equal(1)
     }
   })
 
   it('noDelay can be off', async () => {
-    const { dialled, accepted } = await optionsOf({ dialOpts: { noDelay: false }, listenOpts: { noDelay: false } })
+    const { dialed, accepted } = await optionsOf({ dialOpts: { noDelay: false }, listenOpts: { noDelay: false } })
 
-    expect(dialled.noDelay).to.not.include(1)
+    expect(dialed.noDelay).to.not.include(1)
     expect(accepted.noDelay).to.not.include(1)
   })
 
   it('keepAlive can be off', async () => {
-    const { dialled, accepted } = await optionsOf({ dialOpts: { keepAlive: false }, listenOpts: { keepAlive: false } })
+    const { dialed, accepted } = await optionsOf({ dialOpts: { keepAlive: false }, listenOpts: { keepAlive: false } })
 
-    expect(dialled.keepAlive).to.not.include(1)
+    expect(dialed.keepAlive).to.not.include(1)
     expect(accepted.keepAlive).to.not.include(1)
   })
 
   it('keepAliveInitialDelay is in ms', async () => {
-    const { dialled, accepted } = await optionsOf({
+    const { dialed, accepted } = await optionsOf({
       dialOpts: { keepAliveInitialDelay: 7_000 },
       listenOpts: { keepAliveInitialDelay: 9_000 }
     })
 
-    expect(dialled.keepIdle.at(-1)).to.equal(7)
+    expect(dialed.keepIdle.at(-1)).to.equal(7)
     expect(accepted.keepIdle.at(-1)).to.equal(9)
   })
 })

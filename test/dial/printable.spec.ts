@@ -70,7 +70,7 @@ describe('what comes from a peer stands in no log line as it came', function () 
     expect(rawLines(lines)).to.be.empty()
   })
 
-  it(`${STRINGS} messages that errors quote, of diallers`, async () => {
+  it(`${STRINGS} messages that errors quote, of dialers`, async () => {
     const random = seededRandom(SEED)
     const { logger, lines } = logLines(defer)
     const { listen } = rawTransport(defer, {}, { logger })

@@ -196,10 +196,10 @@ describe('reusePort', () => {
     const { dial, listen } = rawTransport(defer, { reusePort: true })
     await listen()
     const controller = new AbortController()
-    const dialling = dial('/dns4/never.test/tcp/1', { signal: controller.signal, lookup: () => {} })
+    const dialing = dial('/dns4/never.test/tcp/1', { signal: controller.signal, lookup: () => {} })
     controller.abort()
 
-    await expect(dialling).to.eventually.be.rejected.with.property('name', 'AbortError')
+    await expect(dialing).to.eventually.be.rejected.with.property('name', 'AbortError')
   })
 
   it('dials from any port while a connection from the listening port is live', async () => {

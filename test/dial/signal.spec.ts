@@ -32,11 +32,11 @@ describe('the signal of a dial', () => {
     const { port } = await rawPeer(defer)
     const before = openHandles()
     const controller = new AbortController()
-    const dialling = rawTransport(defer).dial(`/dns4/localhost/tcp/${port}`, { signal: controller.signal })
+    const dialing = rawTransport(defer).dial(`/dns4/localhost/tcp/${port}`, { signal: controller.signal })
 
     controller.abort()
 
-    await expect(within(1_000, 'the dial', dialling))
+    await expect(within(1_000, 'the dial', dialing))
       .to.eventually.be.rejected.with.property('name', 'AbortError')
     await expectNothingLeft(before)
   })
@@ -47,14 +47,14 @@ describe('the signal of a dial', () => {
     const port = await fullBacklog(defer)
     const before = openHandles()
     const controller = new AbortController()
-    const dialling = rawTransport(defer).dial(`/ip4/127.0.0.1/tcp/${port}`, { signal: controller.signal })
-    dialling.catch(() => {})
+    const dialing = rawTransport(defer).dial(`/ip4/127.0.0.1/tcp/${port}`, { signal: controller.signal })
+    dialing.catch(() => {})
 
     await turns(10)
     expect(openHandles().TCPSocketWrap).to.be.greaterThan(before.TCPSocketWrap ?? 0)
     controller.abort()
 
-    await expect(within(1_000, 'the dial', dialling))
+    await expect(within(1_000, 'the dial', dialing))
       .to.eventually.be.rejected.with.property('name', 'AbortError')
     await expectNothingLeft(before)
   })
@@ -76,7 +76,7 @@ describe('the signal of a dial', () => {
     const before = openHandles()
     const controller = new AbortController()
     const upgrading = Promise.withResolvers<void>()
-    const dialling = transport.dial(multiaddr(addr), {
+    const dialing = transport.dial(multiaddr(addr), {
       signal: controller.signal,
       upgrader: {
         upgradeOutbound: async () => {
@@ -90,7 +90,7 @@ describe('the signal of a dial', () => {
     await upgrading.promise
     controller.abort()
 
-    await expect(within(1_000, 'the dial', dialling))
+    await expect(within(1_000, 'the dial', dialing))
       .to.eventually.be.rejected.with.property('name', 'AbortError')
     await within(5_000, 'noticing', next().then(readAll))
     await expectNothingLeft(before)

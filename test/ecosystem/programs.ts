@@ -17,7 +17,7 @@ export const PROGRAMS = {
   fetch: { title: '2,000 values of 10 B to 16 KB, ten at a time, and one that is absent', packages: ['@libp2p/fetch'] },
   'identify-push': { title: '10 changes of protocols, pushed to 5 peers', packages: ['@libp2p/identify'] },
   autonat: { title: '4 servers dial back', packages: ['@libp2p/autonat-v2'], addresses: PUBLIC },
-  'autonat-v1': { title: '4 servers dial back', packages: ['@libp2p/autonat'], addresses: PUBLIC, note: 'AutoNAT 1 answers over the connection that it has in place of a new one, so that it verifies no address that is dialled from: with `@libp2p/tcp` too' },
+  'autonat-v1': { title: '4 servers dial back', packages: ['@libp2p/autonat'], addresses: PUBLIC, note: 'AutoNAT 1 answers over the connection that it has in place of a new one, so that it verifies no address that is dialed from: with `@libp2p/tcp` too' },
   pnet: { title: '20 dials with a pre-shared key, echoes up to 8 MiB; a wrong key is refused', packages: ['@libp2p/pnet'] },
   metrics: { title: '100 dials, and the metrics that a dashboard shows', packages: ['@libp2p/prometheus-metrics', 'prom-client'] },
   'simple-metrics': { title: 'a dial with metrics', packages: ['@libp2p/simple-metrics'], note: 'simple-metrics 1 reads `source` of a connection, which libp2p 3 has no longer: every dial fails, with `@libp2p/tcp` too' },

@@ -26,16 +26,16 @@ describe('an encrypted connection', () => {
   }
 
   /** How many messages `send` makes of it, all arriving in order */
-  async function messagesOf ({ dialler, listener }: SecuredPair, sends: Array<Uint8Array | Uint8ArrayList>): Promise<number> {
+  async function messagesOf ({ dialer, listener }: SecuredPair, sends: Array<Uint8Array | Uint8ArrayList>): Promise<number> {
     const expected = new Uint8ArrayList(...sends).subarray()
-    const before = dialler.encrypted()
+    const before = dialer.encrypted()
     const received = collect(listener.stream)
 
-    sends.forEach(data => { dialler.stream.send(data) })
+    sends.forEach(data => { dialer.stream.send(data) })
     await untilStill(() => received.bytes)
     expect(received.result()).to.deep.equal(tally(expected))
 
-    return dialler.encrypted() - before
+    return dialer.encrypted() - before
   }
 
   const times = (count: number, bytes: number): Uint8Array[] => Array.from({ length: count }, () => payload(bytes))
@@ -81,9 +81,9 @@ describe('an encrypted connection', () => {
     const LENGTH_AND_TAG = 2 + 16
 
     /** Small answers to large messages that arrive together; how many messages they take, and what arrives of them */
-    async function acknowledge ({ dialler, listener }: SecuredPair, finish: () => void = () => {}): Promise<{ messages: number, bytes: number }> {
+    async function acknowledge ({ dialer, listener }: SecuredPair, finish: () => void = () => {}): Promise<{ messages: number, bytes: number }> {
       const before = listener.encrypted()
-      const answers = collect(dialler.stream)
+      const answers = collect(dialer.stream)
       let left = COUNT * LARGE
 
       listener.stream.addEventListener('message', ({ data }) => {
@@ -92,7 +92,7 @@ describe('an encrypted connection', () => {
       })
 
       for (let i = 0; i < COUNT; i++) {
-        dialler.stream.send(payload(LARGE))
+        dialer.stream.send(payload(LARGE))
       }
 
       finish()
@@ -110,7 +110,7 @@ describe('an encrypted connection', () => {
     })
 
     it('gathers what answers the rest of each', async () => {
-      const { dialler, listener } = await talking()
+      const { dialer, listener } = await talking()
       const frame = payload(LARGE + 12)
       let left = COUNT * frame.byteLength
       const before = listener.encrypted()
@@ -125,12 +125,12 @@ describe('an encrypted connection', () => {
       })
 
       for (let i = 0; i < COUNT; i++) {
-        dialler.stream.send(frame)
+        dialer.stream.send(frame)
         // a batch of its own, which leaves whole
         await Promise.resolve()
       }
 
-      const sent = dialler.encrypted()
+      const sent = dialer.encrypted()
       await until(() => left === 0, 'all is read')
       await nextTurn()
 
@@ -139,7 +139,7 @@ describe('an encrypted connection', () => {
     })
 
     it('answers before it acts on the FIN of the peer', async () => {
-      const { dialler, listener } = await talking()
+      const { dialer, listener } = await talking()
       const end = closed(listener.raw)
       const before = listener.encrypted()
       let answers = 0
@@ -152,8 +152,8 @@ describe('an encrypted connection', () => {
       listener.raw.addEventListener('remoteCloseWrite', () => { encrypted = listener.encrypted() - before })
       // a full read, behind which Node reads on at once, and FIN is there by then: nothing else comes in between
       await nextTurn()
-      dialler.stream.send(payload(LARGE - LENGTH_AND_TAG))
-      await dialler.raw.close()
+      dialer.stream.send(payload(LARGE - LENGTH_AND_TAG))
+      await dialer.raw.close()
 
       expect((await end).error).to.equal(undefined)
       expect(answers).to.be.at.least(1)
@@ -166,7 +166,7 @@ describe('an encrypted connection', () => {
       const before = pair.listener.encrypted()
       const heard = pEvent(pair.listener.stream, 'message')
 
-      pair.dialler.stream.send(payload(1))
+      pair.dialer.stream.send(payload(1))
       await heard
       expect(pair.listener.encrypted() - before).to.equal(1)
     })
@@ -177,8 +177,8 @@ describe('an encrypted connection', () => {
   })
 
   it('answers at once, and gathers the rest of the answer', async () => {
-    const { dialler, listener } = await talking()
-    const received = collect(dialler.stream)
+    const { dialer, listener } = await talking()
+    const received = collect(dialer.stream)
 
     listener.stream.addEventListener('message', () => {
       const before = listener.encrypted()
@@ -191,27 +191,27 @@ describe('an encrypted connection', () => {
       })
     })
 
-    dialler.stream.send(Uint8Array.of(1))
+    dialer.stream.send(Uint8Array.of(1))
     await until(() => received.bytes === 1_000, 'the answer has come')
   })
 
   it('sends before whatever is awaited after `send`', async () => {
-    const { dialler } = await talking()
-    const before = dialler.encrypted()
+    const { dialer } = await talking()
+    const before = dialer.encrypted()
 
-    dialler.stream.send(payload(100))
-    expect(dialler.encrypted() - before).to.equal(0)
+    dialer.stream.send(payload(100))
+    expect(dialer.encrypted() - before).to.equal(0)
     await Promise.resolve()
-    expect(dialler.encrypted() - before).to.equal(1)
+    expect(dialer.encrypted() - before).to.equal(1)
   })
 
   it('leaves a buffer alone once `send` has returned', async () => {
-    const { dialler, listener } = await talking()
+    const { dialer, listener } = await talking()
     const received = collect(listener.stream)
     const data = payload(1_000)
     const expected = tally(data)
 
-    dialler.stream.send(data)
+    dialer.stream.send(data)
     data.fill(0)
     await until(() => received.bytes === 1_000, 'everything has arrived')
     expect(received.result()).to.deep.equal(expected)
@@ -223,7 +223,7 @@ describe('an encrypted connection', () => {
     const sent = pairs.map(() => times(100, 777))
 
     sent[0].forEach((_, i) => {
-      pairs.forEach(({ dialler }, which) => { dialler.stream.send(sent[which][i]) })
+      pairs.forEach(({ dialer }, which) => { dialer.stream.send(sent[which][i]) })
     })
 
     await until(() => received.every(({ bytes }) => bytes === 77_700), 'everything has arrived')
@@ -233,10 +233,10 @@ describe('an encrypted connection', () => {
   })
 
   it('keeps what comes before anybody listens', async () => {
-    const { dialler, listener } = await securedPair(defer)
+    const { dialer, listener } = await securedPair(defer)
     const data = payload(10_000)
 
-    dialler.stream.send(data)
+    dialer.stream.send(data)
     await until(() => listener.stream.readBufferLength === 10_000, 'everything has arrived')
 
     const received = collect(listener.stream)
@@ -245,22 +245,22 @@ describe('an encrypted connection', () => {
   })
 
   it('pushes back, and loses nothing', async () => {
-    const { dialler, listener } = await talking()
+    const { dialer, listener } = await talking()
     const data = payload(16 * MiB)
 
     listener.stream.pause()
 
     const sent = (async () => {
       for (const chunk of chunks(data, 1_000)) {
-        if (!dialler.stream.send(chunk)) {
-          // this can be waited for once only: dialler.stream.onDrain()
-          await pEvent(dialler.stream, 'drain')
+        if (!dialer.stream.send(chunk)) {
+          // this can be waited for once only: dialer.stream.onDrain()
+          await pEvent(dialer.stream, 'drain')
         }
 
-        expect(dialler.stream.writeBufferLength).to.be.at.most(MESSAGE_BYTES)
+        expect(dialer.stream.writeBufferLength).to.be.at.most(MESSAGE_BYTES)
       }
     })()
-    await until(() => dialler.stream.writableNeedsDrain, 'the pipe is full')
+    await until(() => dialer.stream.writableNeedsDrain, 'the pipe is full')
 
     const received = collect(listener.stream)
     listener.stream.resume()
@@ -271,7 +271,7 @@ describe('an encrypted connection', () => {
 
   it('keeps the order where sending makes others send', async () => {
     const pair = await talking()
-    const { dialler: { stream }, listener } = pair
+    const { dialer: { stream }, listener } = pair
     const received = collect(listener.stream)
     const [header, body, answer] = [payload(12), payload(4_000), payload(50)]
     const sent = [...times(4, 4_000), header, body, answer]
@@ -285,11 +285,11 @@ describe('an encrypted connection', () => {
   })
 
   for (const [how, close] of Object.entries<(pair: SecuredPair) => Promise<void>>({
-    'it is closed in the same go': async ({ dialler }) => dialler.stream.close(),
-    'the connection below is closed in the same go': async ({ dialler }) => dialler.raw.close(),
-    'the connection below is closed after something was awaited': async ({ dialler }) => {
+    'it is closed in the same go': async ({ dialer }) => dialer.stream.close(),
+    'the connection below is closed in the same go': async ({ dialer }) => dialer.raw.close(),
+    'the connection below is closed after something was awaited': async ({ dialer }) => {
       await Promise.resolve()
-      await dialler.raw.close()
+      await dialer.raw.close()
     }
   })) {
     it(`sends everything where ${how}`, async () => {
@@ -298,7 +298,7 @@ describe('an encrypted connection', () => {
       const end = closed(pair.listener.raw)
       const sent = times(10, 1_000)
 
-      sent.forEach(data => { pair.dialler.stream.send(data) })
+      sent.forEach(data => { pair.dialer.stream.send(data) })
       await close(pair)
       expect((await end).error).to.equal(undefined)
       expect(received.result()).to.deep.equal(tally(new Uint8ArrayList(...sent).subarray()))
@@ -310,7 +310,7 @@ describe('an encrypted connection', () => {
     'after it has awaited something': answer => { queueMicrotask(answer) }
   })) {
     it(`answers the FIN of the peer ${when}`, async () => {
-      const { dialler, listener } = await talking()
+      const { dialer, listener } = await talking()
       const end = closed(listener.raw)
       const before = listener.encrypted()
 
@@ -318,7 +318,7 @@ describe('an encrypted connection', () => {
         schedule(() => { times(3, 100).forEach(data => { listener.stream.send(data) }) })
       })
       // who closes is not told what comes then
-      await dialler.raw.close()
+      await dialer.raw.close()
 
       expect((await end).error).to.equal(undefined)
       expect(listener.encrypted() - before).to.be.greaterThan(0)
@@ -326,29 +326,29 @@ describe('an encrypted connection', () => {
   }
 
   it('refuses to send once it is closed', async () => {
-    const { dialler } = await talking()
-    const closing = dialler.stream.close()
+    const { dialer } = await talking()
+    const closing = dialer.stream.close()
 
-    expect(() => dialler.stream.send(payload(1))).to.throw().with.property('name', 'StreamStateError')
+    expect(() => dialer.stream.send(payload(1))).to.throw().with.property('name', 'StreamStateError')
     await closing.catch(() => {})
   })
 
   it('sends nothing after it was aborted', async () => {
-    const { dialler } = await talking()
-    const before = dialler.encrypted()
+    const { dialer } = await talking()
+    const before = dialer.encrypted()
 
-    dialler.stream.send(payload(100))
-    dialler.stream.abort(new Error('Urk!'))
+    dialer.stream.send(payload(100))
+    dialer.stream.abort(new Error('Urk!'))
     await Promise.resolve()
-    expect(dialler.encrypted() - before).to.equal(0)
-    expect(() => dialler.stream.send(payload(1))).to.throw().with.property('name', 'StreamStateError')
+    expect(dialer.encrypted() - before).to.equal(0)
+    expect(() => dialer.stream.send(payload(1))).to.throw().with.property('name', 'StreamStateError')
   })
 
   for (const [name, factory] of Object.entries({ TLS: tls(), plaintext: plaintext() })) {
     it(`is left as it is over ${name}`, async () => {
       const pair = await talking(factory)
 
-      expect(Object.hasOwn(pair.dialler.stream, 'send')).to.equal(false)
+      expect(Object.hasOwn(pair.dialer.stream, 'send')).to.equal(false)
       expect(await messagesOf(pair, [...times(100, 1_000), payload(100_000), ...times(100, 10)])).to.equal(0)
     })
   }

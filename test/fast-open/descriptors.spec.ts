@@ -2,7 +2,7 @@ import net from 'node:net'
 import os from 'node:os'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { FastOpenDialler } from '../../src/fast-open/dial.ts'
+import { FastOpenDialer } from '../../src/fast-open/dial.ts'
 import { fastOpen } from '../../src/fast-open/index.ts'
 import { listenWithFastOpen } from '../../src/fast-open/listen.ts'
 import { loadLibc } from '../../src/fast-open/load-libc.ts'
@@ -50,7 +50,7 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
 
         await expectNoLeak(async () => {
           const options = { host: '127.0.0.1', port }
-          const socket = new FastOpenDialler(failingLibc(call, nth, errno)).open(options) ?? net.connect(options)
+          const socket = new FastOpenDialer(failingLibc(call, nth, errno)).open(options) ?? net.connect(options)
 
           socket.write('.')
           const accepted = await next()
@@ -69,9 +69,9 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
     for (const [when, options] of Object.entries(invalid)) {
       it(`are closed where options turn out to be invalid when ${when}`, async () => {
         const { port } = await rawPeer(defer)
-        const dialler = new FastOpenDialler(loadLibc())
+        const dialer = new FastOpenDialer(loadLibc())
 
-        const open = (): unknown => dialler.open({ host: '127.0.0.1', port, ...options } as NetConnectOpts)
+        const open = (): unknown => dialer.open({ host: '127.0.0.1', port, ...options } as NetConnectOpts)
 
         await expectNoLeak(() => { expect(open).to.throw() })
       })
@@ -95,11 +95,11 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
 
         const abortOne = async (): Promise<void> => {
           const controller = new AbortController()
-          const dialled = dial(addr, { signal: controller.signal }).then(maConn => { maConn.abort(new Error('Too late')) }, () => {})
+          const dialed = dial(addr, { signal: controller.signal }).then(maConn => { maConn.abort(new Error('Too late')) }, () => {})
 
           await wait()
           controller.abort()
-          await dialled
+          await dialed
         }
 
         for (let i = 0; i < 20; i++) {

@@ -11,7 +11,7 @@ import { rawPeer, readAll } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { openSockets, until, within } from '../fixtures/waiting.ts'
 import { fullBacklog } from '../fixtures/workers.ts'
-import { dialler } from '../negotiation/fixtures/dialler.ts'
+import { dialer } from '../negotiation/fixtures/dialer.ts'
 import { NA, NOISE } from '../negotiation/fixtures/proposals.ts'
 import { remote, reply } from '../negotiation/fixtures/remote.ts'
 import { EAGER, ECHO, bareNode, echo, firstByte } from '../negotiation/fixtures/stacks.ts'
@@ -19,7 +19,7 @@ import { canListen, skipped } from './fixtures/availability.ts'
 import { expectNoLeak } from './fixtures/descriptors.ts'
 import type { FastOpen, TCPOptions } from '../../src/index.ts'
 import type { Defer } from '../fixtures/cleanup.ts'
-import type { Dialler } from '../negotiation/fixtures/dialler.ts'
+import type { Dialer } from '../negotiation/fixtures/dialer.ts'
 import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
 
 const encrypters = { noise, tls } as const
@@ -46,9 +46,9 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
     return node
   }
 
-  async function fastDialler (defer: Defer, security: keyof typeof encrypters = 'noise', init: TCPOptions = {}): Promise<Dialler & { outcomes(): Record<string, number> }> {
+  async function fastDialer (defer: Defer, security: keyof typeof encrypters = 'noise', init: TCPOptions = {}): Promise<Dialer & { outcomes(): Record<string, number> }> {
     const counts = counters()
-    const made = await dialler(defer, {
+    const made = await dialer(defer, {
       tcp: { fastOpen: fastOpen(), ...init },
       connectionEncrypters: [optimistic(encrypters[security]()) as any],
       streamMuxers: [optimistic(yamux())],
@@ -67,7 +67,7 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
     for (const security of ['noise', 'tls'] as const) {
       it(`send the first bytes in the SYN, which the listener acknowledges: ${host}, ${security}`, async () => {
         const node = await listener(defer, { host: host.replace('/dns4/localhost', '/ip4/127.0.0.1'), security })
-        const { dial, outcomes } = await fastDialler(defer, security)
+        const { dial, outcomes } = await fastDialer(defer, security)
         const addr = `${host}/tcp/${node.getMultiaddrs()[0].toString().split('/')[4]}`
 
         // the first may have to fetch the cookie
@@ -86,8 +86,8 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
   it('count a connection when it stands, once each', async () => {
     const node = await listener(defer)
     const counts = counters()
-    const { dial } = await fastDialler(defer)
-    const { dial: counting } = await dialler(defer, { tcp: { fastOpen: fastOpen() }, counts })
+    const { dial } = await fastDialer(defer)
+    const { dial: counting } = await dialer(defer, { tcp: { fastOpen: fastOpen() }, counts })
     const addr = node.getMultiaddrs()[0].toString()
 
     await echoOnce(await dial(addr))
@@ -104,7 +104,7 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
   it('work to a listener that takes no data in a SYN', async () => {
     const fast = await listener(defer)
     const plain = await listener(defer, { options: {} })
-    const { dial, outcomes } = await fastDialler(defer)
+    const { dial, outcomes } = await fastDialer(defer)
 
     // the cookie is the host's
     await echoOnce(await dial(fast.getMultiaddrs()[0].toString()))
@@ -118,7 +118,7 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
     async function compare (addr: string, options: object = {}): Promise<[Failure, Failure]> {
       // a cookie for the host, without which a dial is an ordinary one
       const cookie = await listener(defer)
-      const { dial } = await fastDialler(defer)
+      const { dial } = await fastDialer(defer)
       await echoOnce(await dial(cookie.getMultiaddrs()[0].toString()))
 
       return [await failure(undefined, addr, options), await failure(fastOpen(), addr, options)]
@@ -128,9 +128,9 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
 
     async function failure (fastOpen: FastOpen | undefined, addr: string, options: object): Promise<Failure> {
       const counts = counters()
-      const { dial, progress } = await dialler(defer, { tcp: { fastOpen }, counts })
+      const { dial, progress } = await dialer(defer, { tcp: { fastOpen }, counts })
       const signal = AbortSignal.timeout(300)
-      const error = await dial(addr, { signal, ...options }).then(() => { throw new Error('dialled') }, err => err)
+      const error = await dial(addr, { signal, ...options }).then(() => { throw new Error('dialed') }, err => err)
 
       return {
         error,
@@ -181,7 +181,7 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
     it('leave no descriptor, handle or timer', async () => {
       const { addr, server } = await rawPeer(defer)
       server.close()
-      const { dial } = await fastDialler(defer)
+      const { dial } = await fastDialer(defer)
 
       await expectNoLeak(async () => {
         for (let i = 0; i < 50; i++) {
@@ -193,21 +193,21 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
     })
   })
 
-  it('are dialled again, and negotiated with in full, where the peer refuses', async () => {
+  it('are dialed again, and negotiated with in full, where the peer refuses', async () => {
     const cookie = await listener(defer)
-    const { dial, outcomes, progress, counted } = await fastDialler(defer)
+    const { dial, outcomes, progress, counted } = await fastDialer(defer)
     await echoOnce(await dial(cookie.getMultiaddrs()[0].toString()))
 
     const { addr, visits } = await remote(defer, [reply(NA), visit => { visit.socket.write(NOISE) }])
     const controller = new AbortController()
-    const dialled = dial(addr, { signal: controller.signal }).catch(err => err)
+    const dialed = dial(addr, { signal: controller.signal }).catch(err => err)
 
     await until(() => visits.length === 2 && visits[1].received.byteLength > NOISE.byteLength, 'the second handshake begins')
     controller.abort()
-    await dialled
+    await dialed
 
     expect(progress).to.include('tcp:redial')
-    expect(counted().redialled).to.equal(1)
+    expect(counted().redialed).to.equal(1)
     expect(outcomes()).to.not.have.property('retransmitted')
   })
 
@@ -225,25 +225,25 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
   it('reach a peer that speaks first, though nothing is written', async () => {
     const { dial, addr, next } = await withCookie()
     const heard = Promise.withResolvers<unknown>()
-    const dialled = dial(addr, {
+    const dialed = dial(addr, {
       upgrader: passThrough(async maConn => { heard.resolve(await pEvent(maConn, 'message')) })
     })
     const accepted = await within(2_000, 'the SYN', next())
 
     accepted.send(Uint8Array.of(1))
     await within(2_000, 'the first word', heard.promise)
-    await dialled
+    await dialed
   })
 
   it('end when the transport stops in a look-up that never answers', async () => {
     const { dial, transport } = rawTransport(defer, { fastOpen: fastOpen() })
     const asked = Promise.withResolvers<void>()
-    const dialled = dial('/dns4/never.test/tcp/1', { lookup: () => { asked.resolve() } })
-    dialled.catch(() => {})
+    const dialed = dial('/dns4/never.test/tcp/1', { lookup: () => { asked.resolve() } })
+    dialed.catch(() => {})
 
     await asked.promise
     await transport.stop?.()
-    await expect(within(1_000, 'the dial', dialled)).to.eventually.be.rejected.with.property('name', 'ConnectionFailedError')
+    await expect(within(1_000, 'the dial', dialed)).to.eventually.be.rejected.with.property('name', 'ConnectionFailedError')
     await until(() => openSockets() === 0, 'no socket is left')
   })
 
@@ -273,17 +273,17 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
 
   it('carry nothing but the proposal and the first message of the handshake in the SYN', async () => {
     const { addr, next } = await rawPeer(defer)
-    const { dial } = await fastDialler(defer)
+    const { dial } = await fastDialer(defer)
     const cookie = await listener(defer)
     await echoOnce(await dial(cookie.getMultiaddrs()[0].toString()))
 
     const controller = new AbortController()
-    const dialled = dial(addr, { signal: controller.signal }).catch(() => {})
+    const dialed = dial(addr, { signal: controller.signal }).catch(() => {})
     const socket = await next()
     const [received] = await pEvent<string, [Buffer]>(socket, 'data', { multiArgs: true })
 
     controller.abort()
-    await dialled
+    await dialed
     await readAll(socket)
 
     // a length, and an ephemeral public key
@@ -295,7 +295,7 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
   it('are ordinary ones where the other side begins, or nothing is encrypted', async () => {
     const node = await listener(defer)
     const counts = counters()
-    const { dial } = await dialler(defer, { tcp: { fastOpen: fastOpen() }, counts })
+    const { dial } = await dialer(defer, { tcp: { fastOpen: fastOpen() }, counts })
 
     for (const options of [{ initiator: false }, { skipEncryption: true, muxerFactory: undefined }]) {
       await dial(node.getMultiaddrs()[0].toString(), { ...options, signal: AbortSignal.timeout(200) } as any).catch(() => {})

@@ -10,7 +10,7 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { until, within } from '../fixtures/waiting.ts'
-import { dialler, portOf } from '../negotiation/fixtures/dialler.ts'
+import { dialer, portOf } from '../negotiation/fixtures/dialer.ts'
 import { NOISE } from '../negotiation/fixtures/proposals.ts'
 import { EAGER, ECHO, bareNode, echo, firstByte } from '../negotiation/fixtures/stacks.ts'
 import { canListen, skipped } from './fixtures/availability.ts'
@@ -43,7 +43,7 @@ describe(`what a SYN with data can do to a listener${skipped(canListen)}`, () =>
 
   it('a repeated one begins a handshake that nobody can finish: no connection, no stream', async () => {
     const node = await listener()
-    const { dial } = await dialler(defer, { tcp: { fastOpen: fastOpen() } })
+    const { dial } = await dialer(defer, { tcp: { fastOpen: fastOpen() } })
     const { addr, next } = await rawPeer(defer)
 
     // what somebody on the path reads of a dial
@@ -72,7 +72,7 @@ describe(`what a SYN with data can do to a listener${skipped(canListen)}`, () =>
     expect(opened).to.be.empty()
 
     // the listener serves others as before
-    const other = await dialler(defer, { tcp: { fastOpen: fastOpen() } })
+    const other = await dialer(defer, { tcp: { fastOpen: fastOpen() } })
     const connection = await other.dial(node.getMultiaddrs()[0].toString())
     expect(await firstByte(await connection.newStream(ECHO, EAGER))).to.equal(42)
   })

@@ -5,7 +5,7 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { within } from '../fixtures/waiting.ts'
-import { dialler } from '../negotiation/fixtures/dialler.ts'
+import { dialer } from '../negotiation/fixtures/dialer.ts'
 import { echoNode } from '../negotiation/fixtures/stacks.ts'
 import { canListen } from './fixtures/availability.ts'
 
@@ -38,7 +38,7 @@ describe(`a SYN with data${isOwnNamespace ? '' : ' (SKIPPED: this is no network 
     defer(() => { run('nft delete table ip middlebox') })
   }
 
-  it('that a middlebox drops costs a second once: the host is then dialled without for an hour', async function () {
+  it('that a middlebox drops costs a second once: the host is then dialed without for an hour', async function () {
     if (spawnSync('nft', ['--version']).status !== 0) {
       this.skip()
     }
@@ -46,7 +46,7 @@ describe(`a SYN with data${isOwnNamespace ? '' : ' (SKIPPED: this is no network 
     const node = await echoNode(defer)
     const cookies = await rawTransport(defer, { fastOpen: fastOpen() }).listen()
     const counts = counters()
-    const { dial } = await dialler(defer, { tcp: { fastOpen: fastOpen() }, counts })
+    const { dial } = await dialer(defer, { tcp: { fastOpen: fastOpen() }, counts })
     const addr = node.getMultiaddrs()[0].toString()
 
     const cookie = await rawTransport(defer, { fastOpen: fastOpen() }).dial(cookies.addr)
@@ -69,7 +69,7 @@ describe(`a SYN with data${isOwnNamespace ? '' : ' (SKIPPED: this is no network 
     expect(counts.value('libp2p_tcp_dialer_events_total', 'error')).to.equal(0)
   }).timeout(20_000)
 
-  it('that the kernel cannot send after all, since it has just lost the cookie, is dialled again', async () => {
+  it('that the kernel cannot send after all, since it has just lost the cookie, is dialed again', async () => {
     const node = await echoNode(defer)
     const { dial: dialRaw, listen } = rawTransport(defer, { fastOpen: fastOpen() })
     const { addr } = await listen()
@@ -77,7 +77,7 @@ describe(`a SYN with data${isOwnNamespace ? '' : ' (SKIPPED: this is no network 
     await cookie.close()
 
     const counts = counters()
-    const { dial } = await dialler(defer, { tcp: { fastOpen: fastOpen() }, counts })
+    const { dial } = await dialer(defer, { tcp: { fastOpen: fastOpen() }, counts })
     const connection = await within(2_000, 'the dial', dial(node.getMultiaddrs()[0].toString(), {
       onProgress ({ type }) {
         if (type === 'upgrader:encrypt-outbound-connection') {

@@ -6,7 +6,7 @@ import { fastOpen } from '../../src/fast-open/index.ts'
 import { optimistic, tcp } from '../../src/index.ts'
 import { counters } from '../fixtures/counters.ts'
 import { openHandles, until } from '../fixtures/waiting.ts'
-import { dialler } from '../negotiation/fixtures/dialler.ts'
+import { dialer } from '../negotiation/fixtures/dialer.ts'
 import { EAGER, ECHO, bareNode, echo, firstByte } from '../negotiation/fixtures/stacks.ts'
 import { socketDescriptors } from './fixtures/descriptors.ts'
 import type { Libp2pOptions } from 'libp2p'
@@ -33,7 +33,7 @@ const defer = (cleanup: () => unknown): void => { cleanups.push(cleanup) }
 
 const before = socketDescriptors()
 const listener = await bareNode(defer, { ...stack(), addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] }, transports: [tcp({ fastOpen: fastOpen() })] })
-const { dial } = await dialler(defer, { ...stack(), tcp: { fastOpen: fastOpen() }, counts })
+const { dial } = await dialer(defer, { ...stack(), tcp: { fastOpen: fastOpen() }, counts })
 const addr = listener.getMultiaddrs()[0].toString()
 
 await listener.handle(ECHO, echo, { maxInboundStreams: 1_000 })

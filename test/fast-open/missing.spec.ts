@@ -44,7 +44,7 @@ describe('fastOpen() where something is missing', () => {
   })
 
   for (const nth of [1, 2]) {
-    it(`says so: the kernel refuses the ${nth === 1 ? 'option of diallers' : 'option of listeners'}${skipped(canDial)}`, function () {
+    it(`says so: the kernel refuses the ${nth === 1 ? 'option of dialers' : 'option of listeners'}${skipped(canDial)}`, function () {
       if (!canDial) {
         this.skip()
       }

@@ -30,7 +30,7 @@ export interface PeerOptions {
   goal: typeof GOALS[number]
 }
 
-/** A line of what a dialler prints */
+/** A line of what a dialer prints */
 export interface DialTime {
   ms: number
 
@@ -92,7 +92,7 @@ async function listen (host: string, options: PeerOptions): Promise<void> {
 }
 
 async function dial (address: string, count: number, options: PeerOptions): Promise<void> {
-  const dialOnce = options.stack === 'raw' ? async () => dialRaw(address) : await nodeDialler(address, options)
+  const dialOnce = options.stack === 'raw' ? async () => dialRaw(address) : await nodeDialer(address, options)
 
   for (let i = 0; i < count; i++) {
     outcomes.length = 0
@@ -104,7 +104,7 @@ async function dial (address: string, count: number, options: PeerOptions): Prom
   process.exit()
 }
 
-async function nodeDialler (address: string, options: PeerOptions): Promise<() => Promise<number>> {
+async function nodeDialer (address: string, options: PeerOptions): Promise<() => Promise<number>> {
   const node = await createNode(options)
   const target = multiaddr(address)
 

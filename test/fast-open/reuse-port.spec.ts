@@ -22,10 +22,10 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
     it(`a dial leaves from the listening port, with its first bytes in the SYN: ${host}`, async () => {
       const counts = counters()
       const listening = await rawTransport(defer, { fastOpen: fastOpen() }).listen(`${host}/tcp/0`)
-      const dialling = rawTransport(defer, { fastOpen: fastOpen(), reusePort: true }, { metrics: counts.metrics })
-      const { port } = await dialling.listen(`${host}/tcp/0`)
+      const dialing = rawTransport(defer, { fastOpen: fastOpen(), reusePort: true }, { metrics: counts.metrics })
+      const { port } = await dialing.listen(`${host}/tcp/0`)
       const dialOnce = async (): Promise<void> => {
-        const maConn = await dialling.dial(listening.addr, {
+        const maConn = await dialing.dial(listening.addr, {
           upgrader: passThrough(maConn => { maConn.send(Uint8Array.of(1)) })
         })
         const accepted = await listening.next()
@@ -50,11 +50,11 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
   it('a dial whose port is in use with the same peer leaves from any, with its first bytes in the SYN', async () => {
     const counts = counters()
     const listening = await rawTransport(defer, { fastOpen: fastOpen() }).listen()
-    const dialling = rawTransport(defer, { fastOpen: fastOpen(), reusePort: true }, { metrics: counts.metrics })
-    await dialling.listen()
+    const dialing = rawTransport(defer, { fastOpen: fastOpen(), reusePort: true }, { metrics: counts.metrics })
+    await dialing.listen()
 
-    const first = await dialling.dial(listening.addr)
-    const second = await dialling.dial(listening.addr)
+    const first = await dialing.dial(listening.addr)
+    const second = await dialing.dial(listening.addr)
 
     expect(first.status).to.equal('open')
     expect(second.status).to.equal('open')
@@ -71,10 +71,10 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
   it('a dial that punches a hole is an ordinary one: its SYN does not wait', async () => {
     const counts = counters()
     const listening = await rawTransport(defer, { fastOpen: fastOpen() }).listen()
-    const dialling = rawTransport(defer, { fastOpen: fastOpen(), reusePort: true }, { metrics: counts.metrics })
-    await dialling.listen()
+    const dialing = rawTransport(defer, { fastOpen: fastOpen(), reusePort: true }, { metrics: counts.metrics })
+    await dialing.listen()
 
-    await dialling.dial(listening.addr, { reusePort: true })
+    await dialing.dial(listening.addr, { reusePort: true })
     expect(counts.labels('libp2p_tcp_fast_open_dials_total')).to.deep.equal({})
     expect(counts.labels('libp2p_tcp_dial_ports_total')).to.deep.equal({ reused: 1 })
   })

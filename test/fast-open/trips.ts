@@ -23,7 +23,7 @@ interface Row {
 
   /** `net.ipv4.tcp_fastopen` of the listener's namespace */
   sysctl: number
-  dialler: PeerOptions['stack']
+  dialer: PeerOptions['stack']
   security: PeerOptions['security']
   goal?: PeerOptions['goal']
 
@@ -48,34 +48,34 @@ interface Measured extends Row {
 const CHANCE = 0.15
 
 const rows: Row[] = [
-  { listener: 'raw', sysctl: 3, dialler: 'raw', security: 'noise' },
-  { listener: 'official', sysctl: 3, dialler: 'official', security: 'noise' },
-  { listener: 'fast-open', sysctl: 3, dialler: 'transport', security: 'noise' },
-  { listener: 'fast-open', sysctl: 3, dialler: 'ours', security: 'noise' },
-  { listener: 'fast-open', sysctl: 3, dialler: 'fast-open', security: 'noise', atMost: 2.3, atMostOfRaw: 1.1 },
-  { listener: 'fast-open', sysctl: 3, dialler: 'ours', security: 'tls' },
-  { listener: 'fast-open', sysctl: 3, dialler: 'fast-open', security: 'tls' },
-  { listener: 'fast-open', sysctl: 3, dialler: 'ours', security: 'tls-x25519' },
-  { listener: 'fast-open', sysctl: 3, dialler: 'fast-open', security: 'tls-x25519', atMost: 2.3 },
+  { listener: 'raw', sysctl: 3, dialer: 'raw', security: 'noise' },
+  { listener: 'official', sysctl: 3, dialer: 'official', security: 'noise' },
+  { listener: 'fast-open', sysctl: 3, dialer: 'transport', security: 'noise' },
+  { listener: 'fast-open', sysctl: 3, dialer: 'ours', security: 'noise' },
+  { listener: 'fast-open', sysctl: 3, dialer: 'fast-open', security: 'noise', atMost: 2.3, atMostOfRaw: 1.1 },
+  { listener: 'fast-open', sysctl: 3, dialer: 'ours', security: 'tls' },
+  { listener: 'fast-open', sysctl: 3, dialer: 'fast-open', security: 'tls' },
+  { listener: 'fast-open', sysctl: 3, dialer: 'ours', security: 'tls-x25519' },
+  { listener: 'fast-open', sysctl: 3, dialer: 'fast-open', security: 'tls-x25519', atMost: 2.3 },
 
   // listeners that take no data in a SYN
   ...(['official', 'go', 'rust'] as const).flatMap((listener): Row[] => [
-    { listener, sysctl: 3, dialler: 'ours', security: 'noise' },
-    { listener, sysctl: 3, dialler: 'fast-open', security: 'noise', asWithout: true }
+    { listener, sysctl: 3, dialer: 'ours', security: 'noise' },
+    { listener, sysctl: 3, dialer: 'fast-open', security: 'noise', asWithout: true }
   ]),
-  { listener: 'fast-open', sysctl: 1, dialler: 'ours', security: 'noise' },
-  { listener: 'fast-open', sysctl: 1, dialler: 'fast-open', security: 'noise', asWithout: true },
+  { listener: 'fast-open', sysctl: 1, dialer: 'ours', security: 'noise' },
+  { listener: 'fast-open', sysctl: 1, dialer: 'fast-open', security: 'noise', asWithout: true },
 
   // hosts where every listener takes it
   ...(['official', 'go', 'rust'] as const).flatMap((listener): Row[] => [
-    { listener, sysctl: 1027, dialler: 'fast-open', security: 'noise', atMost: 2.3 },
-    { listener, sysctl: 1027, dialler: 'fast-open', security: 'tls-x25519', atMost: 2.3 }
+    { listener, sysctl: 1027, dialer: 'fast-open', security: 'noise', atMost: 2.3 },
+    { listener, sysctl: 1027, dialer: 'fast-open', security: 'tls-x25519', atMost: 2.3 }
   ]),
 
-  { listener: 'official', sysctl: 3, dialler: 'official', security: 'noise', goal: 'identify' },
-  { listener: 'fast-open', sysctl: 3, dialler: 'transport', security: 'noise', goal: 'identify' },
-  { listener: 'fast-open', sysctl: 3, dialler: 'ours', security: 'noise', goal: 'identify' },
-  { listener: 'fast-open', sysctl: 3, dialler: 'fast-open', security: 'noise', goal: 'identify', atMost: 2.4 }
+  { listener: 'official', sysctl: 3, dialer: 'official', security: 'noise', goal: 'identify' },
+  { listener: 'fast-open', sysctl: 3, dialer: 'transport', security: 'noise', goal: 'identify' },
+  { listener: 'fast-open', sysctl: 3, dialer: 'ours', security: 'noise', goal: 'identify' },
+  { listener: 'fast-open', sysctl: 3, dialer: 'fast-open', security: 'noise', goal: 'identify', atMost: 2.4 }
 ]
 
 const PEER = fileURLToPath(new URL('./peer.ts', import.meta.url))
@@ -97,7 +97,7 @@ async function main ({ runs, delay, only, out }: { runs: number, delay: number, 
     }
 
     console.log(`${link.title}: round trip ${link.roundTrip.toFixed(1)} ms, ${runs} dials after the first`)
-    console.log('| listener | its tcp_fastopen | dialler | encrypter | until | first | median | round trips | data in the SYN | limit |\n|---|---:|---|---|---|---:|---:|---:|---|---|')
+    console.log('| listener | its tcp_fastopen | dialer | encrypter | until | first | median | round trips | data in the SYN | limit |\n|---|---:|---|---|---|---:|---:|---:|---|---|')
 
     const done: Measured[] = []
 
@@ -107,7 +107,7 @@ async function main ({ runs, delay, only, out }: { runs: number, delay: number, 
 
       done.push(measured)
       console.log(`| ${[
-        row.listener, row.sysctl, row.dialler, row.security, row.goal ?? 'first byte', measured.first.toFixed(), measured.median.toFixed(),
+        row.listener, row.sysctl, row.dialer, row.security, row.goal ?? 'first byte', measured.first.toFixed(), measured.median.toFixed(),
         (measured.median / link.roundTrip).toFixed(2), Object.entries(measured.outcomes).map(([name, count]) => `${count} ${name}`).join(), excess ?? 'kept'
       ].join(' | ')} |`)
 
@@ -122,22 +122,22 @@ async function main ({ runs, delay, only, out }: { runs: number, delay: number, 
   })
 }
 
-function nameOf ({ listener, sysctl, dialler, security, goal = 'first-byte' }: Row): string {
-  return `${dialler} to ${listener} (${sysctl}), ${security}, ${goal}`
+function nameOf ({ listener, sysctl, dialer, security, goal = 'first-byte' }: Row): string {
+  return `${dialer} to ${listener} (${sysctl}), ${security}, ${goal}`
 }
 
 async function measure (link: Link, row: Row, runs: number): Promise<Measured> {
   const controller = new AbortController()
 
   await at(link, 'listener', ['sysctl', '-qw', `net.ipv4.tcp_fastopen=${row.sysctl}`])
-  // the dialler forgets the cookies that it has
-  await at(link, 'dialler', ['ip', 'tcp_metrics', 'flush'])
+  // the dialer forgets the cookies that it has
+  await at(link, 'dialer', ['ip', 'tcp_metrics', 'flush'])
 
   const listener = await startListener(link.commandAt('listener', await listenCommand(link, row)), controller.signal)
 
   try {
-    const command = link.commandAt('dialler', [
-      ...node(), PEER, '--stack', row.dialler, '--security', row.security, '--goal', row.goal ?? 'first-byte', 'dial', listener.multiaddr, `${runs + 2}`
+    const command = link.commandAt('dialer', [
+      ...node(), PEER, '--stack', row.dialer, '--security', row.security, '--goal', row.goal ?? 'first-byte', 'dial', listener.multiaddr, `${runs + 2}`
     ])
     const { stdout } = await execa(command[0], command.slice(1), { timeout: 120_000 })
     // the first dial of all compiles what it runs, and fetches the cookie
@@ -171,7 +171,7 @@ function node (): string[] {
   return [process.execPath, '--no-warnings']
 }
 
-async function at (link: Link, end: 'listener' | 'dialler', command: string[]): Promise<void> {
+async function at (link: Link, end: 'listener' | 'dialer', command: string[]): Promise<void> {
   const [file, ...args] = link.commandAt(end, command)
 
   await execa(file, args)
@@ -179,9 +179,9 @@ async function at (link: Link, end: 'listener' | 'dialler', command: string[]): 
 
 function excessOf (measured: Measured, done: Measured[], roundTrip: number): string | undefined {
   const trips = measured.median / roundTrip
-  const raw = done.find(({ dialler }) => dialler === 'raw')
-  const without = done.find(({ dialler, listener, sysctl, security, goal }) => (
-    dialler === 'ours' && listener === measured.listener && sysctl === measured.sysctl && security === measured.security && goal === measured.goal
+  const raw = done.find(({ dialer }) => dialer === 'raw')
+  const without = done.find(({ dialer, listener, sysctl, security, goal }) => (
+    dialer === 'ours' && listener === measured.listener && sysctl === measured.sysctl && security === measured.security && goal === measured.goal
   ))
 
   if (measured.atMost != null && trips > measured.atMost) {

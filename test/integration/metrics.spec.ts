@@ -42,44 +42,44 @@ describe('metrics for Prometheus', function () {
     }
   }
 
-  async function talkAndClose (dialler: TestNode, listener: TestNode, closer: TestNode): Promise<void> {
-    await dialler.dial(listener.getMultiaddrs())
-    await dialler.services.ping.ping(listener.peerId)
+  async function talkAndClose (dialer: TestNode, listener: TestNode, closer: TestNode): Promise<void> {
+    await dialer.dial(listener.getMultiaddrs())
+    await dialer.services.ping.ping(listener.peerId)
     await until(() => closer.getConnections().length === 1, 'both are connected')
     await closer.getConnections()[0].close()
-    await until(() => dialler.getConnections().length + listener.getConnections().length === 0, 'both are closed')
+    await until(() => dialer.getConnections().length + listener.getConnections().length === 0, 'both are closed')
   }
 
-  it('count what a dialler does', async () => {
+  it('count what a dialer does', async () => {
     const { metrics, read } = scrape()
-    const dialler = await createNode(defer, { metrics })
+    const dialer = await createNode(defer, { metrics })
     const listener = await createNode(defer, { listen: true })
 
-    await talkAndClose(dialler, listener, dialler)
+    await talkAndClose(dialer, listener, dialer)
     expect(await read('libp2p_tcp_dialer_events_total{event="connect"}')).to.equal(1)
     expect(await read('libp2p_tcp_dialer_events_total{event="end"}')).to.equal(1)
     expect(await read('libp2p_tcp_dialer_events_total{event="_local_close"}')).to.equal(1)
     expect(await read('libp2p_tcp_dialer_events_total{event="_remote_close"}')).to.equal(0)
 
-    await talkAndClose(dialler, listener, listener)
+    await talkAndClose(dialer, listener, listener)
     expect(await read('libp2p_tcp_dialer_events_total{event="_local_close"}')).to.equal(1)
     expect(await read('libp2p_tcp_dialer_events_total{event="_remote_close"}')).to.equal(1)
   })
 
   it('count what a listener does', async () => {
     const { metrics, read } = scrape()
-    const dialler = await createNode(defer)
+    const dialer = await createNode(defer)
     const listener = await createNode(defer, { metrics, listen: true })
     const address = `127.0.0.1:${portOf(listener.getMultiaddrs()[0])}`
 
     expect(await read(`libp2p_tcp_listener_status_info{address="${address}"}`)).to.equal(1)
 
-    await dialler.dial(listener.getMultiaddrs())
+    await dialer.dial(listener.getMultiaddrs())
     await until(() => listener.getConnections().length === 1, 'both are connected')
     expect(await read(`libp2p_tcp_listener_events_total{address="${address} connection"}`)).to.equal(1)
     expect(await read(`libp2p_tcp_inbound_connections_total{address="${address}"}`)).to.equal(1)
 
-    await talkAndClose(dialler, listener, listener)
+    await talkAndClose(dialer, listener, listener)
     expect(await read(`libp2p_tcp_listener_events_total{address="${address} _local_close"}`)).to.equal(1)
     await until(async () => await read(`libp2p_tcp_inbound_connections_total{address="${address}"}`) === 0, 'the connection is gone')
   })

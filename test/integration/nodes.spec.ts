@@ -17,18 +17,18 @@ const pairs: Array<[Family, Family]> = [
   ['@chainsafe', '@libp2p']
 ]
 
-for (const [diallerFamily, listenerFamily] of pairs) {
-  describe(`two nodes: Noise and yamux of ${diallerFamily} dial those of ${listenerFamily}`, function () {
+for (const [dialerFamily, listenerFamily] of pairs) {
+  describe(`two nodes: Noise and yamux of ${dialerFamily} dial those of ${listenerFamily}`, function () {
     this.timeout(30_000)
 
     const defer = cleanUpAfterEach()
 
-    let dialler: TestNode
+    let dialer: TestNode
     let listener: TestNode
     let connection: Connection
 
     beforeEach(async () => {
-      ({ dialler, listener, connection } = await connectedNodes(defer, { family: diallerFamily }, { family: listenerFamily }))
+      ({ dialer, listener, connection } = await connectedNodes(defer, { family: dialerFamily }, { family: listenerFamily }))
     })
 
     it('echo', async () => {
@@ -45,7 +45,7 @@ for (const [diallerFamily, listenerFamily] of pairs) {
 
     it('identify each other', async () => {
       // on their own, as soon as they are connected
-      for (const [node, remote] of [[dialler, listener], [listener, dialler]]) {
+      for (const [node, remote] of [[dialer, listener], [listener, dialer]]) {
         await until(async () => {
           const { metadata, protocols } = await node.peerStore.get(remote.peerId)
 
@@ -55,12 +55,12 @@ for (const [diallerFamily, listenerFamily] of pairs) {
     })
 
     it('ping', async () => {
-      expect(await dialler.services.ping.ping(listener.peerId)).to.be.at.least(0)
-      expect(await listener.services.ping.ping(dialler.peerId)).to.be.at.least(0)
+      expect(await dialer.services.ping.ping(listener.peerId)).to.be.at.least(0)
+      expect(await listener.services.ping.ping(dialer.peerId)).to.be.at.least(0)
     })
 
     it('tell each other of a close', async () => {
-      const [inbound] = listener.getConnections(dialler.peerId)
+      const [inbound] = listener.getConnections(dialer.peerId)
 
       await connection.close()
       expect(connection.status).to.equal('closed')
@@ -75,12 +75,12 @@ describe('one connection between two nodes', function () {
 
   const defer = cleanUpAfterEach()
 
-  let dialler: TestNode
+  let dialer: TestNode
   let listener: TestNode
   let connection: Connection
 
   beforeEach(async () => {
-    ({ dialler, listener, connection } = await connectedNodes(defer))
+    ({ dialer, listener, connection } = await connectedNodes(defer))
   })
 
   it('carries 100 streams at once', async () => {
@@ -99,17 +99,17 @@ describe('one connection between two nodes', function () {
       expect(received.result()).to.deep.equal(tally(data))
     }))
 
-    expect(dialler.getConnections()).to.have.lengthOf(1)
+    expect(dialer.getConnections()).to.have.lengthOf(1)
     expect(listener.getConnections()).to.have.lengthOf(1)
     await until(() => connection.streams.filter(({ protocol }) => protocol === ECHO).length === 0, 'all streams are closed')
   })
 
   it('is used again by a second dial', async () => {
-    expect(await dialler.dial(listener.getMultiaddrs())).to.equal(connection)
-    expect(await dialler.dial(listener.peerId)).to.equal(connection)
+    expect(await dialer.dial(listener.getMultiaddrs())).to.equal(connection)
+    expect(await dialer.dial(listener.peerId)).to.equal(connection)
     expect((await Promise.all([
-      dialler.dial(listener.peerId),
-      dialler.dial(listener.getMultiaddrs()[0])
+      dialer.dial(listener.peerId),
+      dialer.dial(listener.getMultiaddrs()[0])
     ])).map(({ id }) => id)).to.deep.equal([connection.id, connection.id])
     await until(() => listener.getConnections().length === 1, 'the listener has one connection')
   })

@@ -35,7 +35,7 @@ describe('fault 1: everything sent over Noise and yamux before close() arrives',
   this.timeout(60_000)
 
   itDeliversAtOnce(cases, async (defer, { size, relay, pauseFor }) => {
-    const [dialler, listener] = await Promise.all([
+    const [dialer, listener] = await Promise.all([
       createNode(defer),
       createNode(defer, { listen: true })
     ])
@@ -56,7 +56,7 @@ describe('fault 1: everything sent over Noise and yamux before close() arrives',
 
     const port = portOf(listener.getMultiaddrs()[0])
     const dialPort = relay == null ? port : await throttlingRelay(defer, port, relay)
-    const connection = await dialler.dial(multiaddr(`/ip4/127.0.0.1/tcp/${dialPort}/p2p/${listener.peerId}`))
+    const connection = await dialer.dial(multiaddr(`/ip4/127.0.0.1/tcp/${dialPort}/p2p/${listener.peerId}`))
     const stream = await connection.newStream(PROTOCOL)
     const data = payload(size)
     const signal = AbortSignal.timeout(20_000)

@@ -12,18 +12,18 @@ const PROTOCOL = '/test/swallow/1.0.0'
 describe('a node that is stopped', () => {
   const defer = cleanUpAfterEach()
 
-  for (const stopping of ['dialler', 'listener']) {
+  for (const stopping of ['dialer', 'listener']) {
     it(`delivers what it could hand to the kernel while its connections were being closed, as ${stopping}`, async () => {
-      const [dialler, listener] = await Promise.all([
+      const [dialer, listener] = await Promise.all([
         createNode(defer),
         createNode(defer, { listen: true })
       ])
-      const port = await throttlingRelay(defer, portOf(listener.getMultiaddrs()[0]), { bytes: 64 * KiB, every: 5, to: stopping === 'dialler' ? 'server' : 'client' })
-      const outbound = await dialler.dial(multiaddr(`/ip4/127.0.0.1/tcp/${port}/p2p/${listener.peerId}`))
+      const port = await throttlingRelay(defer, portOf(listener.getMultiaddrs()[0]), { bytes: 64 * KiB, every: 5, to: stopping === 'dialer' ? 'server' : 'client' })
+      const outbound = await dialer.dial(multiaddr(`/ip4/127.0.0.1/tcp/${port}/p2p/${listener.peerId}`))
 
-      await until(() => listener.getConnections(dialler.peerId).length === 1, 'the listener knows of the connection')
-      const [inbound] = listener.getConnections(dialler.peerId)
-      const [stopped, sending, receiver] = stopping === 'dialler' ? [dialler, outbound, listener] : [listener, inbound, dialler]
+      await until(() => listener.getConnections(dialer.peerId).length === 1, 'the listener knows of the connection')
+      const [inbound] = listener.getConnections(dialer.peerId)
+      const [stopped, sending, receiver] = stopping === 'dialer' ? [dialer, outbound, listener] : [listener, inbound, dialer]
       let received = 0
 
       await receiver.handle(PROTOCOL, stream => {

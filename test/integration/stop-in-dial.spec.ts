@@ -37,29 +37,29 @@ describe('js-libp2p #3591 and #3616: stop() in the middle of a dial', () => {
   const defer = cleanUpAfterEach()
 
   for (const [when, moment] of Object.entries(moments)) {
-    for (const stopping of ['dialler', 'listener'] as const) {
+    for (const stopping of ['dialer', 'listener'] as const) {
       it(`of the ${stopping} in ${when} leaves nothing`, async () => {
         const before = openSockets()
-        const nodes: Partial<Record<'dialler' | 'listener', TestNode>> = {}
+        const nodes: Partial<Record<'dialer' | 'listener', TestNode>> = {}
         let stopped: Promise<void> | undefined
         const { onProgress, lookup } = moment(() => { stopped ??= Promise.resolve(nodes[stopping]?.stop()) })
 
         nodes.listener = await createNode(defer, { listen: true })
-        nodes.dialler = await createNode(defer, { tcp: { dialOpts: { lookup } } })
+        nodes.dialer = await createNode(defer, { tcp: { dialOpts: { lookup } } })
 
         const host = lookup == null ? 'ip4/127.0.0.1' : 'dns4/localhost.example'
         const signal = AbortSignal.timeout(stopping === 'listener' ? 1_000 : 10_000)
         const ma = multiaddr(`/${host}/tcp/${portOf(nodes.listener.getMultiaddrs()[0])}`)
-        const dialled = await within(5_000, 'the dial', nodes.dialler.dial(ma, { signal, onProgress }).then(conn => conn, err => err))
+        const dialed = await within(5_000, 'the dial', nodes.dialer.dial(ma, { signal, onProgress }).then(conn => conn, err => err))
 
         expect(stopped, 'the moment came').to.be.a('promise')
         await within(5_000, 'stop()', stopped as Promise<void>)
 
-        if (stopping === 'dialler') {
-          expect(dialled, 'the dial').to.be.an('error')
+        if (stopping === 'dialer') {
+          expect(dialed, 'the dial').to.be.an('error')
         }
 
-        await Promise.all([nodes.dialler.stop(), nodes.listener.stop()])
+        await Promise.all([nodes.dialer.stop(), nodes.listener.stop()])
         await until(() => openSockets() <= before, 'no socket is left', 3_000)
       })
     }
@@ -77,9 +77,9 @@ describe('js-libp2p #3591 and #3616: stop() in the middle of a dial', () => {
       }
 
       const before = openSockets()
-      const dialled = within(2_000, 'the dial', dial(lookup == null ? addr : `/dns4/localhost.example/tcp/${port}`, { onProgress }))
+      const dialed = within(2_000, 'the dial', dial(lookup == null ? addr : `/dns4/localhost.example/tcp/${port}`, { onProgress }))
 
-      await expect(dialled).to.eventually.be.rejected.with.property('name', 'ConnectionFailedError')
+      await expect(dialed).to.eventually.be.rejected.with.property('name', 'ConnectionFailedError')
       await within(2_000, 'stop()', stopped as unknown as Promise<void>)
       await until(() => openSockets() <= before, 'no socket is left', 2_000)
     })

@@ -25,11 +25,11 @@ describe('a node that is stopped leaves no TCP or pipe handle', function () {
     expect(await within(5_000, 'the end of the process', child.exited)).to.equal(0)
   }
 
-  it('when the dialler stops first', async () => {
+  it('when the dialer stops first', async () => {
     const [listener, [addr]] = await start()
-    const [dialler] = await start(addr)
+    const [dialer] = await start(addr)
 
-    await expectCleanStop(dialler)
+    await expectCleanStop(dialer)
 
     const [second] = await start(addr)
     await expectCleanStop(listener)
@@ -40,12 +40,12 @@ describe('a node that is stopped leaves no TCP or pipe handle', function () {
 
   it('when both stop at once', async () => {
     const [listener, [addr]] = await start()
-    const [dialler] = await start(addr)
+    const [dialer] = await start(addr)
 
-    dialler.tell('stop')
+    dialer.tell('stop')
     listener.tell('stop')
 
-    for (const child of [dialler, listener]) {
+    for (const child of [dialer, listener]) {
       const { before, after } = await within(5_000, 'node.stop()', child.says())
 
       expect(after).to.deep.equal(before)

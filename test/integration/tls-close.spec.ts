@@ -26,11 +26,11 @@ for (const [name, encrypter] of Object.entries(encrypters)) {
       it(`loses nothing of ${size}`, async () => {
         const options: Libp2pOptions = { transports: [tcp()], connectionEncrypters: [encrypter], streamMuxers: [yamux()] }
         const listener = await bareNode(defer, { ...options, addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] } })
-        const dialler = await bareNode(defer, options)
+        const dialer = await bareNode(defer, options)
         const { promise, resolve } = Promise.withResolvers<Tally>()
         await listener.handle(SINK, async stream => { resolve(await readToEnd(stream)) })
 
-        const connection = await dialler.dial(listener.getMultiaddrs())
+        const connection = await dialer.dial(listener.getMultiaddrs())
         const stream = await connection.newStream(SINK)
         const data = payload(bytes)
         stream.send(data)

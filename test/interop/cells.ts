@@ -16,14 +16,14 @@ export type Security = 'noise' | 'tls'
 export type Optimism = 'off' | 'transport' | 'all' | 'known'
 
 export interface Cell {
-  dialler: PeerKind
+  dialer: PeerKind
   listener: PeerKind
   security: Security
 
   /** Only where ours dials */
   optimism?: Optimism
 
-  /** The js dialler asks who the listener is, at the same time; go and rust always do */
+  /** The js dialer asks who the listener is, at the same time; go and rust always do */
   identify?: true
 
   /** Opened in one tick as soon as the connection is there, where they are more than one. Only where js dials */
@@ -46,12 +46,12 @@ export const SECURITIES: Security[] = ['noise', 'tls']
 export const OPTIMISM: Optimism[] = ['off', 'transport', 'all', 'known']
 
 /** In the order of the tables: every change beside the one that it builds on */
-export const JS_DIALLERS: Array<Omit<Cell, 'listener'>> = [
-  { dialler: 'official', security: 'noise' },
-  ...OPTIMISM.map(optimism => ({ dialler: 'ours', optimism, security: 'noise' } as const)),
-  { dialler: 'official', identify: true, security: 'noise' },
-  { dialler: 'ours', optimism: 'all', identify: true, security: 'noise' },
-  { dialler: 'ours', optimism: 'all', security: 'tls' }
+export const JS_DIALERS: Array<Omit<Cell, 'listener'>> = [
+  { dialer: 'official', security: 'noise' },
+  ...OPTIMISM.map(optimism => ({ dialer: 'ours', optimism, security: 'noise' } as const)),
+  { dialer: 'official', identify: true, security: 'noise' },
+  { dialer: 'ours', optimism: 'all', identify: true, security: 'noise' },
+  { dialer: 'ours', optimism: 'all', security: 'tls' }
 ]
 
 /**
@@ -59,30 +59,30 @@ export const JS_DIALLERS: Array<Omit<Cell, 'listener'>> = [
  * compared is measured within a minute.
  */
 export function allCells (): Cell[] {
-  const dialled = LISTENERS.flatMap(listener => JS_DIALLERS
+  const dialed = LISTENERS.flatMap(listener => JS_DIALERS
     .filter(({ security, identify }) => isNative(listener) ? identify == null : security === 'noise')
-    .map((dialler): Cell => ({ ...dialler, listener })))
-  const dialling = NATIVE.flatMap(dialler => SECURITIES.map((security): Cell => ({ dialler, listener: 'ours', security })))
+    .map((dialer): Cell => ({ ...dialer, listener })))
+  const dialing = NATIVE.flatMap(dialer => SECURITIES.map((security): Cell => ({ dialer, listener: 'ours', security })))
 
-  return [...dialled, ...dialling]
+  return [...dialed, ...dialing]
 }
 
 export function isNative (kind: PeerKind): kind is PeerName {
   return (NATIVE as PeerKind[]).includes(kind)
 }
 
-export function nameOf ({ dialler, optimism, identify, listener, listenerOptimism, security, streams, gater, peerStore }: Cell): string {
-  const from = `${dialler}${optimism == null ? '' : ` (${optimism})`}${identify === true ? ' with identify' : ''}`
+export function nameOf ({ dialer, optimism, identify, listener, listenerOptimism, security, streams, gater, peerStore }: Cell): string {
+  const from = `${dialer}${optimism == null ? '' : ` (${optimism})`}${identify === true ? ' with identify' : ''}`
   const to = `${listener}${listenerOptimism == null ? '' : ` (${listenerOptimism})`}`
 
   return [`${from} -> ${to}`, security, ...(streams == null ? [] : [`${streams} streams`]), ...(gater == null ? [] : [`a gater of ${gater} ms`]), ...(peerStore == null ? [] : [`peer stores of ${peerStore} ms`])].join(', ')
 }
 
-/** What a cell is compared with: the official transport, dialling the same listener */
+/** What a cell is compared with: the official transport, dialing the same listener */
 export function isBaselineOf (baseline: Cell, cell: Cell): boolean {
-  return isSame(baseline, { ...cell, dialler: 'official', optimism: undefined })
+  return isSame(baseline, { ...cell, dialer: 'official', optimism: undefined })
 }
 
 export function isSame (a: Cell, b: Cell): boolean {
-  return (['dialler', 'listener', 'security', 'optimism', 'identify'] as const).every(key => a[key] === b[key])
+  return (['dialer', 'listener', 'security', 'optimism', 'identify'] as const).every(key => a[key] === b[key])
 }

@@ -22,7 +22,7 @@ export interface JsNodeOptions {
   /** Ask every peer who it is, as libp2p does unless told otherwise */
   identify: boolean
 
-  /** Multiaddrs, by default none but for a dialler that leaves from its listening port */
+  /** Multiaddrs, by default none but for a dialer that leaves from its listening port */
   listen?: string[]
 
   /** What a connection gater takes to admit a connection, in ms */
@@ -35,13 +35,13 @@ export interface JsNodeOptions {
 /** The defaults are 1,000 and 1,000: with those the connection monitor, whose ping is one more, ends a connection that has 1,000 */
 const STREAM_LIMITS = { maxInboundStreams: 4_096, maxOutboundStreams: 4_096 }
 
-const DIALLER_LISTENS = process.env.TRANSPORT === 'reuse-port' ? ['/ip4/0.0.0.0/tcp/0', '/ip6/::/tcp/0'] : []
+const DIALER_LISTENS = process.env.TRANSPORT === 'reuse-port' ? ['/ip4/0.0.0.0/tcp/0', '/ip6/::/tcp/0'] : []
 
 /**
  * A node of js-libp2p with TCP, Yamux, identify and the one security protocol
  * that is asked for.
  */
-export async function createNode ({ stack, security, optimism = 'transport', identify: ask, listen = DIALLER_LISTENS, gater, peerStore }: JsNodeOptions): Promise<JsNode> {
+export async function createNode ({ stack, security, optimism = 'transport', identify: ask, listen = DIALER_LISTENS, gater, peerStore }: JsNodeOptions): Promise<JsNode> {
   const encrypter = security === 'tls' ? tls() : noise()
   const muxer = yamux(STREAM_LIMITS)
   const decorated = stack === 'ours' && (optimism === 'all' || optimism === 'known')

@@ -83,13 +83,13 @@ async function introduce (node: JsNode, target: Multiaddr, signal: AbortSignal):
 
 async function dialOnce (node: Libp2p, target: Multiaddr, { optimism, bytes, streams, timeoutMs }: DialOptions): Promise<Outcome> {
   const signal = timeout(timeoutMs)
-  let redialled = false
+  let redialed = false
 
   const start = performance.now()
-  // the address itself: by its peer id a peer would be dialled at the addresses that identify told, past a proxy
+  // the address itself: by its peer id a peer would be dialed at the addresses that identify told, past a proxy
   const connection = await node.dial(target, {
     signal,
-    onProgress: ({ type }: { type: string }) => { redialled ||= type === 'tcp:redial' }
+    onProgress: ({ type }: { type: string }) => { redialed ||= type === 'tcp:redial' }
   })
 
   try {
@@ -102,7 +102,7 @@ async function dialOnce (node: Libp2p, target: Multiaddr, { optimism, bytes, str
     const firstByteAt = Math.min(...firstBytesAt)
     const end = performance.now()
 
-    return { ok: true, firstByteMs: rounded(firstByteAt - start), totalMs: rounded(end - start), ...(redialled ? { redialled } : {}) }
+    return { ok: true, firstByteMs: rounded(firstByteAt - start), totalMs: rounded(end - start), ...(redialed ? { redialed } : {}) }
   } finally {
     await close(node, connection, signal)
   }

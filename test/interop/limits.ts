@@ -56,7 +56,7 @@ function slow (result: CellResult, results: Results): string[] {
 
 function failures ({ cell }: CellResult, outcomes: Outcome[], link: string): string[] {
   const failed = outcomes.length - successes(outcomes)
-  const redialled = outcomes.filter(outcome => outcome.redialled === true).length
+  const redialed = outcomes.filter(outcome => outcome.redialed === true).length
   const found: string[] = []
 
   if (failed > 0) {
@@ -64,8 +64,8 @@ function failures ({ cell }: CellResult, outcomes: Outcome[], link: string): str
     found.push(`${nameOf(cell)}, ${link}: ${failed} of ${outcomes.length} dials failed: ${[...reasons].join('; ')}`)
   }
 
-  if (redialled > 0) {
-    found.push(`${nameOf(cell)}, ${link}: ${redialled} of ${outcomes.length} dials were refused at first and dialled again`)
+  if (redialed > 0) {
+    found.push(`${nameOf(cell)}, ${link}: ${redialed} of ${outcomes.length} dials were refused at first and dialed again`)
   }
 
   return found

@@ -35,7 +35,7 @@ async function main (options: Options, signal: AbortSignal): Promise<void> {
   }
 
   const binaries = await buildBinaries(say)
-  const cells = sampleOf(allCells(), options).filter(({ dialler, listener }) => [dialler, listener].every(kind => !isNative(kind) || binaries[kind] != null))
+  const cells = sampleOf(allCells(), options).filter(({ dialer, listener }) => [dialer, listener].every(kind => !isNative(kind) || binaries[kind] != null))
   const results = await measure(cells, { ...options, binaries, signal, say })
   const complete = cells.length === allCells().length && results.link != null && options.transport == null
   const missed = complaints(results)
@@ -88,7 +88,7 @@ const options = new Command()
   .option('--dials <count>', 'dials per cell over loopback', wholeFrom(1), 100)
   .option('--runs <count>', 'measured dials per cell over the delayed link', wholeFrom(1), 10)
   .option('--delay <ms>', 'one-way delay of that link', numberFrom(0), 40)
-  .addOption(new Option('--transport <name>', 'ours with the option reusePort, where diallers listen too, or with fastOpen').choices(['reuse-port', 'fast-open']))
+  .addOption(new Option('--transport <name>', 'ours with the option reusePort, where dialers listen too, or with fastOpen').choices(['reuse-port', 'fast-open']))
   .option('--no-delayed', 'skip that link')
   .option('--sample <share>', 'of the cells, chosen by the seed; 1 for all', numberFrom(0), 1)
   .option('--seed <number>', 'makes a choice again', wholeFrom(0), Date.now() % 2 ** 31)

@@ -77,7 +77,7 @@ async function overDelayed (link: Link, results: Results, loopback: CellRun[], o
 }
 
 function flawless ({ outcomes }: CellRun): boolean {
-  return outcomes.every(({ ok, redialled }) => ok && redialled !== true)
+  return outcomes.every(({ ok, redialed }) => ok && redialed !== true)
 }
 
 async function over <T> (shape: { delay: number }, use: (link: Link) => Promise<T>): Promise<T> {

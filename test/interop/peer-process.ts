@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline'
 import { execa } from 'execa'
 import { pEvent } from 'p-event'
 
-/** A line of a dialler's output; README.md describes it */
+/** A line of a dialer's output; README.md describes it */
 export interface Outcome {
   ok: boolean
 
@@ -11,7 +11,7 @@ export interface Outcome {
   totalMs?: number
 
   /** The first connection was refused, see the transport's `tcp:redial` */
-  redialled?: boolean
+  redialed?: boolean
   error?: string
 }
 
@@ -49,7 +49,7 @@ export async function startListener ([file, ...args]: string[], signal: AbortSig
 }
 
 /**
- * Runs the dialler of a peer to its end. There is an outcome for every dial,
+ * Runs the dialer of a peer to its end. There is an outcome for every dial,
  * also for those that a process that ended too soon did not make.
  *
  * @param command - its command line
@@ -57,13 +57,13 @@ export async function startListener ([file, ...args]: string[], signal: AbortSig
  * @param timeout - after how many ms it is killed
  * @param signal - ends it before
  */
-export async function runDialler (command: string[], count: number, timeout: number, signal: AbortSignal): Promise<Outcome[]> {
+export async function runDialer (command: string[], count: number, timeout: number, signal: AbortSignal): Promise<Outcome[]> {
   const [file, ...args] = command
-  const dialler = await execa(file, args, { reject: false, cancelSignal: signal, lines: true, timeout, killSignal: 'SIGKILL' })
+  const dialer = await execa(file, args, { reject: false, cancelSignal: signal, lines: true, timeout, killSignal: 'SIGKILL' })
   signal.throwIfAborted()
 
-  const outcomes = dialler.stdout.map((line): Outcome => JSON.parse(line))
-  const error = dialler.timedOut ? `the dialler was killed after ${timeout} ms` : [dialler.shortMessage, ...dialler.stderr].join('\n')
+  const outcomes = dialer.stdout.map((line): Outcome => JSON.parse(line))
+  const error = dialer.timedOut ? `the dialer was killed after ${timeout} ms` : [dialer.shortMessage, ...dialer.stderr].join('\n')
 
   while (outcomes.length < count) {
     outcomes.push({ ok: false, error })

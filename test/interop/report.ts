@@ -1,4 +1,4 @@
-import { JS_DIALLERS, LISTENERS, NATIVE, SECURITIES, allCells, isSame, nameOf } from './cells.ts'
+import { JS_DIALERS, LISTENERS, NATIVE, SECURITIES, allCells, isSame, nameOf } from './cells.ts'
 import { successes, timingOf } from './results.ts'
 import type { Cell, Optimism, PeerKind, Security } from './cells.ts'
 import type { CellResult, Results } from './results.ts'
@@ -33,7 +33,7 @@ const OPTIMISM_TITLES: Record<Optimism, string> = {
   known: 'ours, both decorators, peer known from identify'
 }
 
-const IDENTIFY_NOTE = `In the rows with identify the dialler asks who the listener is at the same time, in the others it does not; listeners always
+const IDENTIFY_NOTE = `In the rows with identify the dialer asks who the listener is at the same time, in the others it does not; listeners always
 ask. A listener on \`@libp2p/tcp\` sends every buffer as a packet of its own, and TCP admits 10 unacknowledged packets at
 first and 18 a round trip later. Without identify the echo is in the 18th; with identify in both directions there are more,
 and it depends on their order whether the echo is among the first 18 or waits for another round trip.`
@@ -64,46 +64,46 @@ export function tables (results: Results): string {
   return [
     legend(results),
     '## What js-libp2p dials',
-    dialledTable(results),
+    dialedTable(results),
     ...(results.link == null ? [] : [IDENTIFY_NOTE]),
     '## What dials ours',
-    diallingTable(results)
+    dialingTable(results)
   ].join('\n\n')
 }
 
 function legend ({ dials, runs, link }: Results): string {
-  const dialled = `dials over loopback that succeeded, of ${dials} (each a new connection, a 256 KiB echo, a half-close and a comparison)`
+  const dialed = `dials over loopback that succeeded, of ${dials} (each a new connection, a 256 KiB echo, a half-close and a comparison)`
 
   if (link == null) {
-    return `In each cell: ${dialled}.`
+    return `In each cell: ${dialed}.`
   }
 
   const hidden = link.hiddenRoundTrips === 0 ? 'The round trip of the SYN is among them.' : 'The proxy hides the round trip of the SYN: add one.'
 
-  return `In each cell: ${dialled} · round trips from dial to first echoed byte, median of ${runs} (${link.title}; ${link.shape.delay} ms each way, measured round trip ${link.roundTrip.toFixed(1)} ms) · the same as a share of what \`@libp2p/tcp\` takes to that listener. ${hidden}`
+  return `In each cell: ${dialed} · round trips from dial to first echoed byte, median of ${runs} (${link.title}; ${link.shape.delay} ms each way, measured round trip ${link.roundTrip.toFixed(1)} ms) · the same as a share of what \`@libp2p/tcp\` takes to that listener. ${hidden}`
 }
 
 function repetitions ({ repeated = [] }: Results): string {
   return repeated.length === 0 ? '' : `Measured a second time together with \`@libp2p/tcp\`, because the first was over its limit: ${repeated.map(nameOf).join('; ')}.`
 }
 
-function dialledTable (results: Results): string {
+function dialedTable (results: Results): string {
   return table(
-    ['dialler', 'encrypter', ...LISTENERS.map(listener => `to ${TITLES[listener]}`)],
-    JS_DIALLERS.map(row => [
-      diallerTitle(row),
+    ['dialer', 'encrypter', ...LISTENERS.map(listener => `to ${TITLES[listener]}`)],
+    JS_DIALERS.map(row => [
+      dialerTitle(row),
       SECURITY_TITLES[row.security],
       ...LISTENERS.map(listener => summary({ ...row, listener }, results))
     ])
   )
 }
 
-function diallingTable (results: Results): string {
+function dialingTable (results: Results): string {
   return table(
-    ['dialler', ...SECURITIES.map(security => SECURITY_TITLES[security])],
-    NATIVE.map(dialler => [
-      TITLES[dialler],
-      ...SECURITIES.map(security => summary({ dialler, listener: 'ours', security }, results))
+    ['dialer', ...SECURITIES.map(security => SECURITY_TITLES[security])],
+    NATIVE.map(dialer => [
+      TITLES[dialer],
+      ...SECURITIES.map(security => summary({ dialer, listener: 'ours', security }, results))
     ])
   )
 }
@@ -126,7 +126,7 @@ function summary (cell: Cell, results: Results): string {
 
 function cellTable (results: Results): string {
   return table(
-    ['dialler', 'listener', 'encrypter', 'loopback', 'delayed', 'first byte, median (p10 to p90)', 'round trips', 'of official'],
+    ['dialer', 'listener', 'encrypter', 'loopback', 'delayed', 'first byte, median (p10 to p90)', 'round trips', 'of official'],
     results.cells.map(result => cellRow(result, results))
   )
 }
@@ -137,7 +137,7 @@ function cellRow (result: CellResult, results: Results): string[] {
   const times = timing == null ? '' : `${timing.median.toFixed(0)} ms (${timing.p10.toFixed(0)} to ${timing.p90.toFixed(0)})`
 
   return [
-    diallerTitle(cell),
+    dialerTitle(cell),
     TITLES[cell.listener],
     SECURITY_TITLES[cell.security],
     `${successes(loopback)}/${loopback.length}`,
@@ -148,8 +148,8 @@ function cellRow (result: CellResult, results: Results): string[] {
   ]
 }
 
-function diallerTitle ({ dialler, optimism, identify }: Omit<Cell, 'listener'>): string {
-  const title = optimism == null ? TITLES[dialler] : OPTIMISM_TITLES[optimism]
+function dialerTitle ({ dialer, optimism, identify }: Omit<Cell, 'listener'>): string {
+  const title = optimism == null ? TITLES[dialer] : OPTIMISM_TITLES[optimism]
 
   return identify === true ? `${title}, identify` : title
 }

@@ -38,7 +38,7 @@ export interface CellTiming {
   /** The fastest dial in round trips of the link: load on the machine only ever adds */
   fewestRoundTrips: number
 
-  /** The median as a share of the official transport's, dialling the same listener in the same run */
+  /** The median as a share of the official transport's, dialing the same listener in the same run */
   ofOfficial?: number
 }
 
@@ -72,7 +72,7 @@ export function timingOf ({ cell, delayed }: CellResult, { cells, link }: Result
     p90: percentile(samples, 90),
     roundTrips: median(samples) / link.roundTrip,
     fewestRoundTrips: Math.min(...samples) / link.roundTrip,
-    ...(official.length > 0 && cell.dialler === 'ours' ? { ofOfficial: median(samples) / median(official) } : {})
+    ...(official.length > 0 && cell.dialer === 'ours' ? { ofOfficial: median(samples) / median(official) } : {})
   }
 }
 

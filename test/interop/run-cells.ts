@@ -1,6 +1,6 @@
 import { scriptPath } from '../../benchmarks/script-path.ts'
 import { isNative } from './cells.ts'
-import { runDialler, startListener } from './peer-process.ts'
+import { runDialer, startListener } from './peer-process.ts'
 import type { Binaries } from './binaries.ts'
 import type { Cell, PeerKind } from './cells.ts'
 import type { ListenerProcess, Outcome } from './peer-process.ts'
@@ -38,7 +38,7 @@ const CELL_TIMEOUT = 60_000
 
 /**
  * Dials every cell over the link. A listener is one process for all of its
- * cells, a dialler is one for each.
+ * cells, a dialer is one for each.
  */
 export async function runCells (link: Link, cells: Cell[], options: RunOptions): Promise<CellRun[]> {
   const listeners = new Map<string, Promise<ListenerProcess>>()
@@ -55,7 +55,7 @@ export async function runCells (link: Link, cells: Cell[], options: RunOptions):
     const { multiaddr } = await listenerFor(cell)
     const command = dialCommand(cell, await behind(link, multiaddr), options)
     const start = performance.now()
-    const outcomes = await runDialler(link.commandAt('dialler', command), options.dials, options.cellTimeout ?? CELL_TIMEOUT, options.signal)
+    const outcomes = await runDialer(link.commandAt('dialer', command), options.dials, options.cellTimeout ?? CELL_TIMEOUT, options.signal)
     const result = { cell, outcomes }
     options.onCell(result, performance.now() - start)
 
@@ -89,9 +89,9 @@ function peerStoreOf (kind: PeerKind, peerStore: number | undefined): string[] {
   return peerStore == null || isNative(kind) ? [] : ['--peer-store', `${peerStore}`]
 }
 
-function dialCommand ({ dialler, optimism, identify, security, streams, peerStore }: Cell, address: string, { binaries, dials, bytes, dialTimeout = DIAL_TIMEOUT }: RunOptions): string[] {
+function dialCommand ({ dialer, optimism, identify, security, streams, peerStore }: Cell, address: string, { binaries, dials, bytes, dialTimeout = DIAL_TIMEOUT }: RunOptions): string[] {
   return [
-    ...program(dialler, binaries), 'dial', address,
+    ...program(dialer, binaries), 'dial', address,
     '--security', security,
     '--count', `${dials}`,
     '--bytes', `${bytes}`,
@@ -99,7 +99,7 @@ function dialCommand ({ dialler, optimism, identify, security, streams, peerStor
     ...(optimism == null ? [] : ['--optimism', optimism]),
     ...(identify === true ? ['--identify'] : []),
     ...(streams == null ? [] : ['--streams', `${streams}`]),
-    ...peerStoreOf(dialler, peerStore)
+    ...peerStoreOf(dialer, peerStore)
   ]
 }
 
@@ -117,7 +117,7 @@ function program (kind: PeerKind, binaries: RunOptions['binaries']): string[] {
   return [binary]
 }
 
-/** The address at which the dialler's end of the link reaches a listener */
+/** The address at which the dialer's end of the link reaches a listener */
 async function behind (link: Link, multiaddr: string): Promise<string> {
   const [, , , , port, ...rest] = multiaddr.split('/')
   const { host, port: dialPort } = await link.dialAddress(Number(port))

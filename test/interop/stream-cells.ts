@@ -1,12 +1,12 @@
 import type { Cell, PeerKind } from './cells.ts'
 
-type Dialer = Pick<Cell, 'dialler' | 'optimism'>
+type Dialer = Pick<Cell, 'dialer' | 'optimism'>
 type Listener = Pick<Cell, 'listener' | 'listenerOptimism'>
 
 const OURS: Dialer[] = [
-  { dialler: 'ours', optimism: 'transport' },
-  { dialler: 'ours', optimism: 'all' },
-  { dialler: 'ours', optimism: 'known' }
+  { dialer: 'ours', optimism: 'transport' },
+  { dialer: 'ours', optimism: 'all' },
+  { dialer: 'ours', optimism: 'known' }
 ]
 
 const LISTENERS: Listener[] = [
@@ -28,7 +28,7 @@ const PEER_STORES = [undefined, 1, 5, 30]
  * that take their time.
  */
 export function streamCells (): Cell[] {
-  const official: Dialer = { dialler: 'official' }
+  const official: Dialer = { dialer: 'official' }
   const pairs = LISTENERS.flatMap(listener => [official, ...OURS].map(dialer => ({ ...dialer, ...listener })))
   const many = pairs.flatMap(pair => COUNTS.map((streams): Cell => ({ ...pair, security: 'noise', streams })))
   const tls = pairs

@@ -81,7 +81,7 @@ async function main ({ runs, delay, sample, seed }: Options, signal: AbortSignal
 
 /** What the official transport loses of many streams is what ours is to mend */
 function isFailure ({ cell, outcomes }: CellRun): boolean {
-  return successes(outcomes) < outcomes.length && (cell.dialler === 'ours' || cell.listenerOptimism === 'all')
+  return successes(outcomes) < outcomes.length && (cell.dialer === 'ours' || cell.listenerOptimism === 'all')
 }
 
 function tableOf (runs: CellRun[]): string {

@@ -28,7 +28,7 @@ export interface AtOnceResult extends AtOnceCase {
   failed: number
 
   /** Dials that met that of the peer and were made again */
-  redialled: number
+  redialed: number
   reasons: string[]
 }
 
@@ -53,12 +53,12 @@ export async function runAtOnce ({ security, delay, dials, always }: AtOnceCase)
     for (let i = 1; i <= dials; i++) {
       peers[0].send(`dial ${b.multiaddr}`)
       peers[1].send(`dial ${a.multiaddr}`)
-      await Promise.all(peers.map(async peer => peer.until(TIMEOUT, () => count(peer, 'dialled') === i)))
+      await Promise.all(peers.map(async peer => peer.until(TIMEOUT, () => count(peer, 'dialed') === i)))
       peers.forEach(peer => { peer.send('close') })
       await Promise.all(peers.map(async peer => peer.until(TIMEOUT, () => count(peer, 'closed') === i)))
     }
 
-    const all = peers.flatMap(({ events }) => events.filter(({ event }) => event === 'dialled'))
+    const all = peers.flatMap(({ events }) => events.filter(({ event }) => event === 'dialed'))
 
     return {
       security,
@@ -66,7 +66,7 @@ export async function runAtOnce ({ security, delay, dials, always }: AtOnceCase)
       dials,
       always,
       failed: all.filter(({ ok }) => ok !== true).length,
-      redialled: all.filter(({ redialled }) => redialled === true).length,
+      redialed: all.filter(({ redialed }) => redialed === true).length,
       reasons: all.flatMap(({ reason }) => reason ?? [])
     }
   } finally {

@@ -26,7 +26,7 @@ export interface AutonatResult {
   case: AutonatCase
 
   /** Dials of the servers to the client that came through, of how many */
-  dialledBack: number
+  dialedBack: number
   dials: number
 
   /** Whether the client announces its public address in the end */
@@ -59,27 +59,27 @@ export async function runAutonat (init: AutonatCase): Promise<AutonatResult> {
       'client', '--listen', `/ip4/0.0.0.0/tcp/${FORWARDED_PORT}`,
       '--servers', addresses.slice(0, -1).join(), '--observer', `${addresses.at(-1)}`, ...init.warm ? ['--warm'] : []
     ])
-    const dialledBack = (): boolean[] => servers.events.flatMap(({ event, ok }) => event === 'dialled-back' ? [ok === true] : [])
+    const dialedBack = (): boolean[] => servers.events.flatMap(({ event, ok }) => event === 'dialed-back' ? [ok === true] : [])
 
-    await servers.until(TIMEOUT, () => dialledBack().length >= SERVERS.length)
+    await servers.until(TIMEOUT, () => dialedBack().length >= SERVERS.length)
     // the client first waits for the answers that are on their way
     client.send('announced')
     const { addresses: announced = [] } = await client.until(TIMEOUT, ({ event }) => event === 'announced')
 
     return {
       case: init,
-      dialledBack: dialledBack().filter(ok => ok).length,
-      dials: dialledBack().length,
+      dialedBack: dialedBack().filter(ok => ok).length,
+      dials: dialedBack().length,
       announced: announced.some(address => address.startsWith(`/ip4/${lab.publicHosts.a}/`))
     }
   } catch (err: any) {
-    return { case: init, dialledBack: 0, dials: 0, announced: false, error: err.message }
+    return { case: init, dialedBack: 0, dials: 0, announced: false, error: err.message }
   } finally {
     await Promise.all(peers.map(async peer => peer.close()))
     await lab.close()
   }
 }
 
-export function isRight ({ case: { isReachable }, announced, dialledBack, error }: AutonatResult): boolean {
-  return error == null && announced === isReachable && (dialledBack > 0) === isReachable
+export function isRight ({ case: { isReachable }, announced, dialedBack, error }: AutonatResult): boolean {
+  return error == null && announced === isReachable && (dialedBack > 0) === isReachable
 }

@@ -17,7 +17,7 @@ export interface Cell {
   /** Dials over the relay */
   a: PunchPeer
 
-  /** Is dialled, and begins the punch */
+  /** Is dialed, and begins the punch */
   b: PunchPeer
   relay: PeerName | 'js'
   security: Security

@@ -108,14 +108,14 @@ function setUp ({ observing = true, gater = {} }: { observing?: boolean, gater?:
     open: (connection: Connection) => { events.safeDispatchEvent('connection:open', { detail: connection }) },
     listeners: () => listeners,
 
-    /** As the end that dialled over the relay */
+    /** As the end that dialed over the relay */
     async handle (options: object = {}, targets = [ADDRESS]) {
       await given.registrar.handle('/libp2p/dcutr', async () => given.connectionManager.openConnection(targets, { force: true, priority: 100, ...options }))
 
       return registered.handler({}, relayed('outbound'))
     },
 
-    /** As the end that was dialled over it */
+    /** As the end that was dialed over it */
     async onConnect (options: object = {}, targets = [ADDRESS]) {
       const opened = Promise.withResolvers<Connection>()
 
@@ -154,7 +154,7 @@ describe('holePunching()', () => {
     ])
   })
 
-  it('dials as the dialler, from the listening port, where we dialled over the relay', async () => {
+  it('dials as the dialer, from the listening port, where we dialed over the relay', async () => {
     const { handle, dials, passedOn, progress, counts } = setUp()
     const punching = handle()
     await until(() => dials.length === 1, 'the dial')
@@ -170,7 +170,7 @@ describe('holePunching()', () => {
     expect(counts).to.deep.equal({ tried: 1, opened: 1 })
   })
 
-  it('dials as the listener where the peer dialled over the relay', async () => {
+  it('dials as the listener where the peer dialed over the relay', async () => {
     const { onConnect, dials } = setUp()
     const punching = onConnect({ initiator: false, priority: 100 })
     await until(() => dials.length === 1, 'the dial')
@@ -223,7 +223,7 @@ describe('holePunching()', () => {
     expect(listeners()).to.equal(0)
   })
 
-  it('resolves with the connection of the peer, also where it left from the port that is dialled', async () => {
+  it('resolves with the connection of the peer, also where it left from the port that is dialed', async () => {
     const { handle, dials, open } = setUp()
     const punching = handle()
     await until(() => dials.length === 1, 'the dial')

@@ -72,7 +72,7 @@ async function main (options: Options, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     const result = await runAtOnce({ ...one, dials: Math.min(options.runs ?? Infinity, one.dials) })
     atOnce.push(result)
-    say(`${result.failed} of 2 × ${result.dials} dials at once failed, ${result.redialled} were made again: ${result.security}, ${result.delay} ms ${result.reasons.join('; ')}`)
+    say(`${result.failed} of 2 × ${result.dials} dials at once failed, ${result.redialed} were made again: ${result.security}, ${result.delay} ms ${result.reasons.join('; ')}`)
   }
 
   const broken = [

@@ -15,10 +15,10 @@ const PUBLIC_PORT = 4001
 export interface PunchOutcome {
   ok: boolean
 
-  /** From the relayed connection to the direct one, as the dialler sees it, in ms */
+  /** From the relayed connection to the direct one, as the dialer sees it, in ms */
   ms?: number
 
-  /** Whether the relayed connection is still open at the dialler when the run ends */
+  /** Whether the relayed connection is still open at the dialer when the run ends */
   relayed: boolean
 
   /** Whether the relay told the js sides that it sees their listening port; undefined without a js side */

@@ -28,7 +28,7 @@ const TITLES: Record<Group, { title: string, text: string }> = {
   },
   reversal: {
     title: 'One side is public',
-    text: 'The side behind the NAT dials the public one, also where it was the one that was dialled (connection reversal).'
+    text: 'The side behind the NAT dials the public one, also where it was the one that was dialed (connection reversal).'
   },
   hard: {
     title: 'NATs that cannot be punched, or hardly',
@@ -87,8 +87,8 @@ function atOnceTable (results: AtOnceResult[]): string[] {
         '## Two nodes dial each other at once',
         'Two public js nodes, decorated, dial each other at the same moment from their listening ports, ping, and close. Over a distance the two dials become one connection; both ends notice and dial again from any port.',
         markdownTable({
-          columns: [{ title: 'encrypter', align: 'left' }, { title: 'one way' }, { title: 'from the listening port', align: 'left' }, { title: 'dials' }, { title: 'failed' }, { title: 'dialled again' }],
-          rows: results.map(({ security, delay, dials, always, failed, redialled }) => [security === 'tls' ? 'TLS' : 'Noise', `${delay} ms`, always ? 'always' : 'by default', `2 × ${dials}`, `${failed}`, `${redialled}`])
+          columns: [{ title: 'encrypter', align: 'left' }, { title: 'one way' }, { title: 'from the listening port', align: 'left' }, { title: 'dials' }, { title: 'failed' }, { title: 'dialed again' }],
+          rows: results.map(({ security, delay, dials, always, failed, redialed }) => [security === 'tls' ? 'TLS' : 'Noise', `${delay} ms`, always ? 'always' : 'by default', `2 × ${dials}`, `${failed}`, `${redialed}`])
         })
       ]
 }
@@ -115,8 +115,8 @@ function autonatTable (results: AutonatResult[]): string[] {
         '## AutoNAT',
         'A js node asks five js AutoNAT v2 servers, all with `reusePort`, whether they reach the address at which it is seen.',
         markdownTable({
-          columns: [{ title: 'client', align: 'left' }, { title: 'dialled back' }, { title: 'announces the address', align: 'left' }],
-          rows: results.map(({ case: { name }, dialledBack, dials, announced, error }) => [name, `${dialledBack} of ${dials}`, error ?? (announced ? 'yes' : 'no')])
+          columns: [{ title: 'client', align: 'left' }, { title: 'dialed back' }, { title: 'announces the address', align: 'left' }],
+          rows: results.map(({ case: { name }, dialedBack, dials, announced, error }) => [name, `${dialedBack} of ${dials}`, error ?? (announced ? 'yes' : 'no')])
         })
       ]
 }
@@ -128,7 +128,7 @@ export function isSame (one: Cell, other: Cell): boolean {
 function tableOf (results: CellResult[]): string {
   return markdownTable({
     columns: [
-      ...['dials over the relay', 'is dialled', 'relay', 'encrypter', 'NATs', 'delay'].map(title => ({ title, align: 'left' as const })),
+      ...['dials over the relay', 'is dialed', 'relay', 'encrypter', 'NATs', 'delay'].map(title => ({ title, align: 'left' as const })),
       { title: 'direct' },
       { title: 'ms' },
       { title: 'p10 to p90' },

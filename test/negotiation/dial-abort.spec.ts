@@ -2,10 +2,10 @@ import { expect } from 'aegir/chai'
 import { turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { openSockets, until, within } from '../fixtures/waiting.ts'
-import { dialler } from './fixtures/dialler.ts'
+import { dialer } from './fixtures/dialer.ts'
 import { HEADER, NA, NOISE } from './fixtures/proposals.ts'
 import { remote, reply } from './fixtures/remote.ts'
-import type { DiallerOptions } from './fixtures/dialler.ts'
+import type { DialerOptions } from './fixtures/dialer.ts'
 import type { Behaviour } from './fixtures/remote.ts'
 
 interface AwaitPoint {
@@ -20,7 +20,7 @@ interface AwaitPoint {
   visits?: number
   bytes?: number
 
-  options?: DiallerOptions
+  options?: DialerOptions
 
   /** How many connections the remote may see at most */
   connections: number
@@ -52,12 +52,12 @@ describe('a dial that is aborted', () => {
     it(`${name} rejects at once with AbortError and leaves no socket`, async () => {
       const before = openSockets()
       const { addr, left, visits } = await remote(defer, point.behaviours)
-      const { dial } = await dialler(defer, point.options)
+      const { dial } = await dialer(defer, point.options)
       const controller = new AbortController()
       const reason = new Error('enough')
       let seen = 0
 
-      const dialled = dial(addr, {
+      const dialed = dial(addr, {
         signal: controller.signal,
         onProgress (event) {
           if (event.type === point.progress && ++seen === (point.nth ?? 1)) {
@@ -65,7 +65,7 @@ describe('a dial that is aborted', () => {
           }
         }
       })
-      dialled.catch(() => {})
+      dialed.catch(() => {})
 
       if (point.visits != null) {
         const { bytes = 0 } = point
@@ -73,7 +73,7 @@ describe('a dial that is aborted', () => {
         controller.abort(reason)
       }
 
-      const error = await within(1_000, 'the dial', dialled.then(() => expect.fail('dialled'), err => err))
+      const error = await within(1_000, 'the dial', dialed.then(() => expect.fail('dialed'), err => err))
 
       expect(error).to.have.property('name', 'AbortError')
       expect(error).to.have.property('cause', reason)
@@ -86,15 +86,15 @@ describe('a dial that is aborted', () => {
   }
 
   it('by a time-out, after any part of the reply, is not repeated', async () => {
-    const { dial, counted } = await dialler(defer)
+    const { dial, counted } = await dialer(defer)
     const remotes = await Promise.all(Array.from({ length: NOISE.byteLength }, async (_, bytes) => {
       return remote(defer, [reply(NOISE.subarray(0, bytes))])
     }))
 
     await Promise.all(remotes.map(async ({ addr, left, visits }) => {
-      const dialled = dial(addr, { signal: AbortSignal.timeout(300) })
+      const dialed = dial(addr, { signal: AbortSignal.timeout(300) })
 
-      await expect(dialled).to.eventually.be.rejected.with.property('name', 'AbortError')
+      await expect(dialed).to.eventually.be.rejected.with.property('name', 'AbortError')
       await left()
       expect(visits).to.have.lengthOf(1)
     }))
@@ -104,16 +104,16 @@ describe('a dial that is aborted', () => {
 
   it('does not make the next one negotiate in full', async () => {
     const { addr, left, visits } = await remote(defer, [() => {}])
-    const { dial } = await dialler(defer)
+    const { dial } = await dialer(defer)
 
     for (let dials = 1; dials <= 2; dials++) {
       const controller = new AbortController()
-      const dialled = dial(addr, { signal: controller.signal })
-      dialled.catch(() => {})
+      const dialed = dial(addr, { signal: controller.signal })
+      dialed.catch(() => {})
 
       await until(() => visits.at(dials - 1)?.received.byteLength === HANDSHAKING, 'the handshake came with the proposal')
       controller.abort()
-      await expect(dialled).to.eventually.be.rejected.with.property('name', 'AbortError')
+      await expect(dialed).to.eventually.be.rejected.with.property('name', 'AbortError')
     }
 
     await left()
@@ -121,7 +121,7 @@ describe('a dial that is aborted', () => {
 
   it('before it begins, opens no socket', async () => {
     const { addr, visits } = await remote(defer, [reply(NOISE)])
-    const { dial } = await dialler(defer)
+    const { dial } = await dialer(defer)
 
     await expect(dial(addr, { signal: AbortSignal.abort() })).to.eventually.be.rejected.with.property('name', 'AbortError')
     await turns(20)
@@ -129,9 +129,9 @@ describe('a dial that is aborted', () => {
   })
 
   it('by a progress handler, while the address is looked up for ever, rejects at once', async () => {
-    const { dial } = await dialler(defer, { tcp: { dialOpts: { lookup: () => {} } } })
+    const { dial } = await dialer(defer, { tcp: { dialOpts: { lookup: () => {} } } })
     const controller = new AbortController()
-    const dialled = dial('/dns4/localhost/tcp/1', {
+    const dialed = dial('/dns4/localhost/tcp/1', {
       signal: controller.signal,
       onProgress (event) {
         if (event.type === 'tcp:open-connection') {
@@ -139,9 +139,9 @@ describe('a dial that is aborted', () => {
         }
       }
     })
-    dialled.catch(() => {})
+    dialed.catch(() => {})
 
-    const error = await within(1_000, 'the dial', dialled.then(() => expect.fail('dialled'), err => err))
+    const error = await within(1_000, 'the dial', dialed.then(() => expect.fail('dialed'), err => err))
     expect(error).to.have.property('name', 'AbortError')
   })
 })

@@ -5,7 +5,7 @@ import { plaintext } from '@libp2p/plaintext'
 import { tls } from '@libp2p/tls'
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { dialler, portOf } from './fixtures/dialler.ts'
+import { dialer, portOf } from './fixtures/dialer.ts'
 import { NOISE, TLS } from './fixtures/proposals.ts'
 import { relayTo, remote } from './fixtures/remote.ts'
 import { ECHO, echoNode, firstByte } from './fixtures/stacks.ts'
@@ -19,7 +19,7 @@ describe('several encrypters', () => {
     it(`${first} is offered optimistically, and ${second} on the redial to a peer that speaks only that`, async () => {
       const listener = await echoNode(defer, '127.0.0.1', { connectionEncrypters: [encrypters[second]] })
       const { addr, visits } = await remote(defer, [relayTo(portOf(listener))])
-      const { dial, counted } = await dialler(defer, { connectionEncrypters: [encrypters[first], encrypters[second]] })
+      const { dial, counted } = await dialer(defer, { connectionEncrypters: [encrypters[first], encrypters[second]] })
 
       const connection = await dial(addr)
 
@@ -28,13 +28,13 @@ describe('several encrypters', () => {
       expect(visits).to.have.lengthOf(2)
       expect(visits[0].received.subarray(0, proposal.byteLength)).to.equalBytes(proposal)
       expect(visits[1].received.subarray(0, proposal.byteLength)).to.equalBytes(proposal)
-      expect(counted()).to.deep.equal({ refused: 1, redialled: 1 })
+      expect(counted()).to.deep.equal({ refused: 1, redialed: 1 })
     })
 
     it(`${first} is agreed on at once with a peer that speaks both`, async () => {
       const listener = await echoNode(defer, '127.0.0.1', { connectionEncrypters: [encrypters[second], encrypters[first]] })
       const { addr, visits } = await remote(defer, [relayTo(portOf(listener))])
-      const { dial, counted } = await dialler(defer, { connectionEncrypters: [encrypters[first], encrypters[second]] })
+      const { dial, counted } = await dialer(defer, { connectionEncrypters: [encrypters[first], encrypters[second]] })
 
       const connection = await dial(addr)
 
@@ -47,7 +47,7 @@ describe('several encrypters', () => {
   it('with nothing in common fail after one redial', async () => {
     const listener = await echoNode(defer, '127.0.0.1', { connectionEncrypters: [tls()] })
     const { addr, left, visits } = await remote(defer, [relayTo(portOf(listener))])
-    const { dial } = await dialler(defer, { connectionEncrypters: [noise()] })
+    const { dial } = await dialer(defer, { connectionEncrypters: [noise()] })
 
     await expect(dial(addr)).to.eventually.be.rejected.with.property('name', 'EncryptionFailedError')
     await left()
@@ -57,7 +57,7 @@ describe('several encrypters', () => {
   it('with plaintext first are negotiated in full, all over one connection', async () => {
     const listener = await echoNode(defer, '127.0.0.1', { connectionEncrypters: [noise()] })
     const { addr, visits } = await remote(defer, [relayTo(portOf(listener))])
-    const { dial, counted } = await dialler(defer, { connectionEncrypters: [plaintext(), noise()] })
+    const { dial, counted } = await dialer(defer, { connectionEncrypters: [plaintext(), noise()] })
 
     const connection = await dial(addr)
 
@@ -70,7 +70,7 @@ describe('several encrypters', () => {
   it('@chainsafe/libp2p-noise and @chainsafe/libp2p-yamux work the same', async () => {
     const stack = { connectionEncrypters: [chainsafeNoise()], streamMuxers: [chainsafeYamux()] }
     const listener = await echoNode(defer, '127.0.0.1', stack)
-    const { dial, counted } = await dialler(defer, stack)
+    const { dial, counted } = await dialer(defer, stack)
 
     const connection = await dial(`/ip4/127.0.0.1/tcp/${portOf(listener)}`)
 

@@ -1,7 +1,7 @@
 import { expect } from 'aegir/chai'
 import { KiB, MiB } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { dialler } from './fixtures/dialler.ts'
+import { dialer } from './fixtures/dialer.ts'
 import { HEADER, NOISE, joined, message } from './fixtures/proposals.ts'
 import { remote } from './fixtures/remote.ts'
 import type { Behaviour } from './fixtures/remote.ts'
@@ -42,7 +42,7 @@ describe('a peer that floods instead of replying', () => {
   for (const [name, behaviour] of Object.entries(floods)) {
     it(`${name}, is cut off and takes no memory`, async () => {
       const { addr, left, visits } = await remote(defer, [behaviour])
-      const { dial } = await dialler(defer)
+      const { dial } = await dialer(defer)
       const before = process.memoryUsage().rss
 
       await expect(dial(addr)).to.eventually.be.rejected()
@@ -62,7 +62,7 @@ describe('a peer that floods instead of replying', () => {
       await visit.got(NOISE.byteLength)
       visit.socket.write(joined(NOISE.subarray(0, 27), Uint8Array.of(0)))
     }], { host: '0.0.0.0' })
-    const { dial, counted, node } = await dialler(defer)
+    const { dial, counted, node } = await dialer(defer)
 
     for (let i = 0; i < 20; i++) {
       // another address each time: one that refused is remembered
@@ -71,7 +71,7 @@ describe('a peer that floods instead of replying', () => {
 
     await left()
     expect(visits).to.have.lengthOf(40)
-    expect(counted()).to.deep.equal({ refused: 20, redialled: 20 })
+    expect(counted()).to.deep.equal({ refused: 20, redialed: 20 })
     expect(node.getConnections()).to.be.empty()
   })
 })

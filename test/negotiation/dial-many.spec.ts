@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { dialler } from './fixtures/dialler.ts'
+import { dialer } from './fixtures/dialer.ts'
 import { NA, NOISE, counting, joined } from './fixtures/proposals.ts'
 import { remote } from './fixtures/remote.ts'
 import type { Behaviour } from './fixtures/remote.ts'
@@ -39,7 +39,7 @@ describe('many dials at a time', () => {
     })) {
       it(`are not taken for refused where a ${name} is right behind ${what}`, async () => {
         const { addr, left, visits } = await remote(defer, [together(bytes, end)])
-        const { dial, counted } = await dialler(defer)
+        const { dial, counted } = await dialer(defer)
 
         await Promise.all(Array.from({ length: MANY }, async () => {
           await expect(dial(addr)).to.eventually.be.rejected()
@@ -57,14 +57,14 @@ describe('many dials at a time', () => {
       ...Array.from({ length: MANY }, () => refusal),
       visit => visit.socket.end()
     ])
-    const { dial, counted } = await dialler(defer)
+    const { dial, counted } = await dialer(defer)
 
     await Promise.all(Array.from({ length: MANY }, async () => {
       await expect(dial(addr)).to.eventually.be.rejected()
     }))
     await left()
 
-    expect(counted()).to.deep.equal({ refused: MANY, redialled: MANY })
+    expect(counted()).to.deep.equal({ refused: MANY, redialed: MANY })
     expect(visits).to.have.lengthOf(2 * MANY)
   })
 

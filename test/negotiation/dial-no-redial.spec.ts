@@ -4,7 +4,7 @@ import { expect } from 'aegir/chai'
 import { turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
-import { dialler, portOf } from './fixtures/dialler.ts'
+import { dialer, portOf } from './fixtures/dialer.ts'
 import { NOISE, counting, joined } from './fixtures/proposals.ts'
 import { relayTo, remote, reply } from './fixtures/remote.ts'
 import { bareNode, echoNode, stacks } from './fixtures/stacks.ts'
@@ -25,7 +25,7 @@ describe('a dial that fails for another reason than a refusal is not repeated', 
 
   it('when another peer than the wanted one answers', async () => {
     const { addr, left, visits } = await relayed()
-    const { dial, progress, counted } = await dialler(defer)
+    const { dial, progress, counted } = await dialer(defer)
     const wanted = peerIdFromPrivateKey(await generateKeyPair('Ed25519'))
 
     await expect(dial(`${addr}/p2p/${wanted}`)).to.eventually.be.rejected.with.property('name', 'EncryptionFailedError')
@@ -36,8 +36,8 @@ describe('a dial that fails for another reason than a refusal is not repeated', 
     expect(counted()).to.deep.equal({ accepted: 1 })
   })
 
-  it('when it turns out that we dialled ourselves', async () => {
-    const { node, dial, progress } = await dialler(defer, { addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] } })
+  it('when it turns out that we dialed ourselves', async () => {
+    const { node, dial, progress } = await dialer(defer, { addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] } })
     const { addr, left, visits } = await relayed(node)
 
     await expect(dial(addr)).to.eventually.be.rejected()
@@ -51,7 +51,7 @@ describe('a dial that fails for another reason than a refusal is not repeated', 
     it(`when our gater says ${method}`, async () => {
       const connectionGater: ConnectionGater = { [method]: async () => true }
       const { addr, left, visits, listener } = await relayed()
-      const { dial, progress } = await dialler(defer, { connectionGater })
+      const { dial, progress } = await dialer(defer, { connectionGater })
 
       await expect(dial(`${addr}/p2p/${listener.peerId}`)).to.eventually.be.rejected.with.property('name', 'ConnectionInterceptedError')
 
@@ -67,7 +67,7 @@ describe('a dial that fails for another reason than a refusal is not repeated', 
       connectionGater: { denyInboundEncryptedConnection: async () => true }
     })
     const { addr, left, visits } = await relayed(listener)
-    const { dial, counted } = await dialler(defer)
+    const { dial, counted } = await dialer(defer)
 
     // Noise is done here before it is there
     const connection = await dial(addr).catch(() => undefined)
@@ -81,7 +81,7 @@ describe('a dial that fails for another reason than a refusal is not repeated', 
   it('when the handshake fails behind the right reply', async () => {
     const garbage = joined(NOISE, Uint8Array.of(0, 96), counting(96))
     const { addr, left, visits } = await remote(defer, [reply(garbage)])
-    const { dial, counted, progress } = await dialler(defer)
+    const { dial, counted, progress } = await dialer(defer)
 
     await expect(dial(addr)).to.eventually.be.rejected.with.property('name', 'EncryptionFailedError')
 
@@ -92,7 +92,7 @@ describe('a dial that fails for another reason than a refusal is not repeated', 
   })
 
   it('when nobody listens', async () => {
-    const { dial, counted, progress } = await dialler(defer)
+    const { dial, counted, progress } = await dialer(defer)
 
     await expect(dial('/ip4/127.0.0.1/tcp/1')).to.eventually.be.rejected.with.property('name', 'ConnectionFailedError')
     expect(progress).to.deep.equal(['tcp:open-connection'])
@@ -101,7 +101,7 @@ describe('a dial that fails for another reason than a refusal is not repeated', 
 
   it('when the encrypter fails at this end', async () => {
     const { addr, left, visits } = await remote(defer, [() => {}])
-    const { dial, progress } = await dialler(defer, {
+    const { dial, progress } = await dialer(defer, {
       connectionEncrypters: [() => ({
         protocol: '/broken',
         secureInbound: async () => { throw new Error('broken') },
@@ -121,7 +121,7 @@ describe('a dial that fails for another reason than a refusal is not repeated', 
       addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] }
     })
     const { addr, visits } = await remote(defer, [reply(new TextEncoder().encode('\x13/multistream/1.0.0\n\x03na\n')), relayTo(portOf(listener))])
-    const { dial, counted } = await dialler(defer, { tcp: { optimistic: false } })
+    const { dial, counted } = await dialer(defer, { tcp: { optimistic: false } })
 
     await expect(dial(addr)).to.eventually.be.rejected.with.property('name', 'EncryptionFailedError')
     await turns(20)

@@ -4,7 +4,7 @@ import { tls } from '@libp2p/tls'
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
-import { dialler, portOf } from './fixtures/dialler.ts'
+import { dialer, portOf } from './fixtures/dialer.ts'
 import { NOISE, PLAINTEXT } from './fixtures/proposals.ts'
 import { relayTo, remote } from './fixtures/remote.ts'
 import { rendezvous } from './fixtures/rendezvous.ts'
@@ -25,7 +25,7 @@ describe('a dial with nothing to propose early passes through unchanged', () => 
     const network = pnet()
     const listener = await echoNode(defer, '127.0.0.1', network)
     const { addr, visits } = await remote(defer, [relayTo(portOf(listener))])
-    const { dial, counted } = await dialler(defer, network)
+    const { dial, counted } = await dialer(defer, network)
 
     const connection = await dial(addr)
 
@@ -38,7 +38,7 @@ describe('a dial with nothing to propose early passes through unchanged', () => 
   it('a private network of another key: the dial fails as it does by the official transport', async () => {
     const listener = await echoNode(defer, '127.0.0.1', pnet())
     const { addr, visits } = await remote(defer, [relayTo(portOf(listener))])
-    const { dial, counted } = await dialler(defer, pnet())
+    const { dial, counted } = await dialer(defer, pnet())
 
     await expect(dial(addr, { signal: AbortSignal.timeout(500) })).to.eventually.be.rejected()
     expect(visits).to.have.lengthOf(1)
@@ -52,7 +52,7 @@ describe('a dial with nothing to propose early passes through unchanged', () => 
       sentBeforeReply ??= visits[0].received
       await write(bytes)
     })])
-    const { dial, counted } = await dialler(defer, { connectionEncrypters: [plaintext()] })
+    const { dial, counted } = await dialer(defer, { connectionEncrypters: [plaintext()] })
 
     const connection = await dial(addr)
 
@@ -64,7 +64,7 @@ describe('a dial with nothing to propose early passes through unchanged', () => 
 
   it('TLS: the connection works, and the handshake does not wait', async () => {
     const listener = await echoNode(defer, '127.0.0.1', { connectionEncrypters: [tls()] })
-    const { dial, counted } = await dialler(defer, { connectionEncrypters: [tls()] })
+    const { dial, counted } = await dialer(defer, { connectionEncrypters: [tls()] })
 
     const connection = await dial(`/ip4/127.0.0.1/tcp/${portOf(listener)}`)
 
@@ -75,8 +75,8 @@ describe('a dial with nothing to propose early passes through unchanged', () => 
 
   it('a dial that is not the initiator: the other end proposes', async () => {
     const { addr, visits } = await rendezvous(defer)
-    const responder = await dialler(defer)
-    const initiator = await dialler(defer)
+    const responder = await dialer(defer)
+    const initiator = await dialer(defer)
 
     const responding = responder.dial(addr, { initiator: false } as Partial<UpgraderOptions>)
     responding.catch(() => {})
@@ -93,7 +93,7 @@ describe('a dial with nothing to propose early passes through unchanged', () => 
   })
 
   it('inbound connections: the listener says nothing before it is asked', async () => {
-    const { node, counted } = await dialler(defer, { addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] } })
+    const { node, counted } = await dialer(defer, { addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] } })
     const peer = await bareNode(defer, stacks['@libp2p/tcp 11']())
     await node.handle(ECHO, echo)
 

@@ -3,7 +3,7 @@ import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { until } from '../fixtures/waiting.ts'
-import { dialler, portOf } from './fixtures/dialler.ts'
+import { dialer, portOf } from './fixtures/dialer.ts'
 import { NOISE, counting, joined } from './fixtures/proposals.ts'
 import { relayTo, remote } from './fixtures/remote.ts'
 import { ECHO, echoNode, firstByte } from './fixtures/stacks.ts'
@@ -18,7 +18,7 @@ describe('the reply to an optimistic dial', () => {
 
   it('may be split at each of its places, and the connection works', async () => {
     const listener = await echoNode(defer)
-    const { dial, counted } = await dialler(defer)
+    const { dial, counted } = await dialer(defer)
 
     for (let at = 1; at <= NOISE.byteLength; at++) {
       let relayed = 0
@@ -46,7 +46,7 @@ describe('the reply to an optimistic dial', () => {
 
   it('may come one byte at a time, and so may the handshake', async () => {
     const listener = await echoNode(defer)
-    const { dial, counted } = await dialler(defer)
+    const { dial, counted } = await dialer(defer)
     const bytewise: Reshape = async (bytes, write) => {
       for (const byte of bytes) {
         await write(Uint8Array.of(byte))
@@ -62,7 +62,7 @@ describe('the reply to an optimistic dial', () => {
 
   it('may come in one segment with the handshake and all that follows', async () => {
     const listener = await echoNode(defer)
-    const { dial, counted } = await dialler(defer)
+    const { dial, counted } = await dialer(defer)
     const held: Buffer[] = []
     const glue: Reshape = async (bytes, write) => {
       held.push(bytes)

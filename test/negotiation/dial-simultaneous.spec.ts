@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { expect } from 'aegir/chai'
 import { cleanUpAfterAll, cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
 import { openSockets, until } from '../fixtures/waiting.ts'
-import { dialler } from './fixtures/dialler.ts'
+import { dialer } from './fixtures/dialer.ts'
 import { NA } from './fixtures/proposals.ts'
 import { remote, reply } from './fixtures/remote.ts'
 import { ECHO, echo, firstByte } from './fixtures/stacks.ts'
-import type { Dialler } from './fixtures/dialler.ts'
+import type { Dialer } from './fixtures/dialer.ts'
 
 describe('two nodes that dial each other', () => {
   const defer = cleanUpAfterEach()
@@ -17,8 +17,8 @@ describe('two nodes that dial each other', () => {
     dir = await temporaryDirectory(deferToEnd)
   })
 
-  async function listening (addr: string): Promise<Dialler & { addr: string }> {
-    const made = await dialler(defer, { addresses: { listen: [addr] } })
+  async function listening (addr: string): Promise<Dialer & { addr: string }> {
+    const made = await dialer(defer, { addresses: { listen: [addr] } })
     await made.node.handle(ECHO, echo, { maxInboundStreams: 100, maxOutboundStreams: 100 })
 
     return { ...made, addr: made.node.getMultiaddrs()[0].toString() }
@@ -67,7 +67,7 @@ describe('two nodes that dial each other', () => {
 
   it('over a unix socket that refuses, dial twice', async () => {
     const { addr, left, visits } = await remote(defer, [reply(NA)], { path: join(dir, 'refuses.sock') })
-    const { dial, progress } = await dialler(defer)
+    const { dial, progress } = await dialer(defer)
 
     await expect(dial(addr)).to.eventually.be.rejected.with.property('name', 'EncryptionFailedError')
     await left()
@@ -77,7 +77,7 @@ describe('two nodes that dial each other', () => {
 
   it('over a unix socket that is closed before the reply, dial twice', async () => {
     const { addr, left, visits } = await remote(defer, [reply(new Uint8Array(), 'FIN')], { path: join(dir, 'closes.sock') })
-    const { dial } = await dialler(defer)
+    const { dial } = await dialer(defer)
 
     await expect(dial(addr)).to.eventually.be.rejected()
     await left()

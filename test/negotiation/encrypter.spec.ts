@@ -10,7 +10,7 @@ import { optimistic, tcp } from '../../src/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { until } from '../fixtures/waiting.ts'
-import { portOf } from './fixtures/dialler.ts'
+import { portOf } from './fixtures/dialer.ts'
 import { withoutEarlyMuxer } from './fixtures/early-muxer.ts'
 import { relayTo, remote } from './fixtures/remote.ts'
 import { EAGER, ECHO, bareNode, echo, echoNode, firstByte } from './fixtures/stacks.ts'
@@ -18,9 +18,9 @@ import type { EncrypterFactory } from './fixtures/early-muxer.ts'
 import type { Remote } from './fixtures/remote.ts'
 import type { Connection, ConnectionGater, Libp2p, StreamMuxerFactory } from '@libp2p/interface'
 
-interface Dialled extends Remote {
+interface Dialed extends Remote {
   listener: Libp2p
-  dialler: Libp2p
+  dialer: Libp2p
   dial(): Promise<Connection>
   counted(): Record<string, number>
 }
@@ -42,10 +42,10 @@ describe('the muxer of a peer whose handshake does not name it', () => {
     gater?: ConnectionGater
   }
 
-  async function setUp ({ ours, theirs, ourMuxers = [yamux()], theirMuxers = [yamux()], gater = {} }: Options): Promise<Dialled> {
+  async function setUp ({ ours, theirs, ourMuxers = [yamux()], theirMuxers = [yamux()], gater = {} }: Options): Promise<Dialed> {
     const counts = counters()
     const listener = await echoNode(defer, '127.0.0.1', { connectionEncrypters: [theirs], streamMuxers: theirMuxers })
-    const dialler = await bareNode(defer, {
+    const dialer = await bareNode(defer, {
       transports: [tcp()],
       connectionEncrypters: [components => optimistic(ours)({
         logger: components.logger,
@@ -63,8 +63,8 @@ describe('the muxer of a peer whose handshake does not name it', () => {
     return {
       ...relay,
       listener,
-      dialler,
-      dial: async () => dialler.dial(multiaddr(`${relay.addr}/p2p/${listener.peerId}`)),
+      dialer,
+      dial: async () => dialer.dial(multiaddr(`${relay.addr}/p2p/${listener.peerId}`)),
       counted: () => counts.labels('libp2p_optimistic_muxers_total')
     }
   }
@@ -102,7 +102,7 @@ describe('the muxer of a peer whose handshake does not name it', () => {
     })
 
     it(`closes the connection over ${name} if the peer does not speak it, and does not hang`, async () => {
-      const { dial, dialler, left, visits } = await setUp({
+      const { dial, dialer, left, visits } = await setUp({
         ours: encrypter,
         theirs: withoutEarlyMuxer(encrypter),
         theirMuxers: [mplex()]
@@ -111,14 +111,14 @@ describe('the muxer of a peer whose handshake does not name it', () => {
       const stream = connection?.newStream(ECHO, EAGER).then(firstByte)
 
       await expect(stream ?? Promise.reject(new Error('The dial was rejected'))).to.eventually.be.rejected()
-      await until(() => dialler.getConnections().length === 0, 'the connection is closed', 2_000)
+      await until(() => dialer.getConnections().length === 0, 'the connection is closed', 2_000)
       await left()
       expect(visits, 'no redial: the encrypter was agreed on').to.have.lengthOf(1)
     })
   }
 
   it('that the peer does not speak rejects the dial, if that takes long enough to notice', async () => {
-    const { dial, dialler, visits } = await setUp({
+    const { dial, dialer, visits } = await setUp({
       ours: encrypters['@libp2p/noise'],
       theirs: withoutEarlyMuxer(encrypters['@libp2p/noise']),
       theirMuxers: [mplex()],
@@ -131,7 +131,7 @@ describe('the muxer of a peer whose handshake does not name it', () => {
     })
 
     await expect(dial()).to.eventually.be.rejectedWith('/yamux/1.0.0')
-    expect(dialler.getConnections()).to.be.empty()
+    expect(dialer.getConnections()).to.be.empty()
   })
 
   it('is presumed by a node that has a decorated muxer, too', async () => {
@@ -167,8 +167,8 @@ describe('the muxer of a peer whose handshake does not name it', () => {
     await listener.handle(ECHO, echo)
 
     for (const encrypter of [plain, withoutEarlyMuxer(plain)]) {
-      const dialler = await bareNode(defer, { transports: [tcp()], connectionEncrypters: [encrypter], streamMuxers: [yamux()] })
-      const connection = await dialler.dial(listener.getMultiaddrs())
+      const dialer = await bareNode(defer, { transports: [tcp()], connectionEncrypters: [encrypter], streamMuxers: [yamux()] })
+      const connection = await dialer.dial(listener.getMultiaddrs())
 
       expect(await firstByte(await connection.newStream(ECHO, EAGER))).to.equal(42)
     }

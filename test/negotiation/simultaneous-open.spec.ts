@@ -12,16 +12,16 @@ import { SimultaneousOpen } from '../../src/negotiation/simultaneous-open.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
 import { fullBacklog } from '../fixtures/workers.ts'
-import { dialler, portOf } from './fixtures/dialler.ts'
+import { dialer, portOf } from './fixtures/dialer.ts'
 import { ECHO, echo, firstByte } from './fixtures/stacks.ts'
-import type { Dialler, DiallerOptions } from './fixtures/dialler.ts'
+import type { Dialer, DialerOptions } from './fixtures/dialer.ts'
 import type { TCPDialOptions } from '../../src/index.ts'
 import type { Cleanup } from '../fixtures/cleanup.ts'
 import type { Connection } from '@libp2p/interface'
 
 const isSupported = typeof net.BoundSocket === 'function' && process.platform === 'linux'
 
-const stacks: Record<string, () => DiallerOptions> = {
+const stacks: Record<string, () => DialerOptions> = {
   'Noise, optimistic': () => ({ connectionEncrypters: [noise()], tcp: { reusePort: true } }),
   'Noise, in full': () => ({ connectionEncrypters: [noise()], tcp: { reusePort: true, optimistic: false } }),
   'Noise and Yamux, decorated': () => ({ connectionEncrypters: [optimistic(noise())], streamMuxers: [optimistic(yamux())], tcp: { reusePort: true } }),
@@ -39,8 +39,8 @@ describe('a simultaneous open', () => {
     }
   })
 
-  async function node (options: DiallerOptions, port = 0): Promise<Dialler> {
-    const made = await dialler(defer, { ...options, addresses: { listen: [`/ip4/127.0.0.1/tcp/${port}`] } })
+  async function node (options: DialerOptions, port = 0): Promise<Dialer> {
+    const made = await dialer(defer, { ...options, addresses: { listen: [`/ip4/127.0.0.1/tcp/${port}`] } })
     await made.node.handle(ECHO, echo)
 
     return made
@@ -51,12 +51,12 @@ describe('a simultaneous open', () => {
    * queue of the port that it goes to is full, and the second one dials from that port before the
    * kernel repeats it, a second later
    */
-  async function collide (stack: () => DiallerOptions, first: Partial<TCPDialOptions> = {}, second: Partial<TCPDialOptions> = {}): Promise<{ nodes: [Dialler, Dialler], dials: [Promise<Connection>, Promise<Connection>] }> {
+  async function collide (stack: () => DialerOptions, first: Partial<TCPDialOptions> = {}, second: Partial<TCPDialOptions> = {}): Promise<{ nodes: [Dialer, Dialer], dials: [Promise<Connection>, Promise<Connection>] }> {
     const cleanups: Cleanup[] = []
     const port = await fullBacklog(cleanup => { cleanups.push(cleanup) })
     const one = await node(stack())
-    const dialling = one.dial(`/ip4/127.0.0.1/tcp/${port}`, first)
-    await until(() => isDialling(portOf(one.node), port), 'the SYN is on its way')
+    const dialing = one.dial(`/ip4/127.0.0.1/tcp/${port}`, first)
+    await until(() => isDialing(portOf(one.node), port), 'the SYN is on its way')
 
     for (const cleanup of cleanups) {
       await cleanup()
@@ -66,7 +66,7 @@ describe('a simultaneous open', () => {
 
     return {
       nodes: [one, other],
-      dials: [dialling, other.dial(`/ip4/127.0.0.1/tcp/${portOf(one.node)}`, second)]
+      dials: [dialing, other.dial(`/ip4/127.0.0.1/tcp/${portOf(one.node)}`, second)]
     }
   }
 
@@ -98,7 +98,7 @@ describe('a simultaneous open', () => {
     })
   }
 
-  it('is not dialled again after the signal has fired', async () => {
+  it('is not dialed again after the signal has fired', async () => {
     const controller = new AbortController()
     const { dials: [first, second] } = await collide(stacks['Noise, optimistic'], {
       signal: controller.signal,
@@ -115,23 +115,23 @@ describe('a simultaneous open', () => {
 })
 
 /** Whether the kernel has sent a SYN from this port of 127.0.0.1 to that one and has no answer */
-function isDialling (from: number, to: number): boolean {
+function isDialing (from: number, to: number): boolean {
   const SYN_SENT = '02'
   const address = (port: number): string => `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
 
   return readFileSync('/proc/net/tcp', 'latin1').includes(`${address(from)} ${address(to)} ${SYN_SENT}`)
 }
 
-describe('who is at the other end of a connection that we dialled', () => {
+describe('who is at the other end of a connection that we dialed', () => {
   const NOISE_1 = [0, 32, 1, 2, 3, 4]
   const NOISE_2 = [0, 200, 1, 2, 3, 4]
   const CLIENT_HELLO = [22, 3, 1, 1, 0, 1]
   const SERVER_HELLO = [22, 3, 3, 0, 90, 2]
 
   const cases: Array<{ name: string, protocol: string, handshake: number[], state: string }> = [
-    { name: 'Noise, a dialler', protocol: '/noise', handshake: NOISE_1, state: 'found' },
+    { name: 'Noise, a dialer', protocol: '/noise', handshake: NOISE_1, state: 'found' },
     { name: 'Noise, a listener', protocol: '/noise', handshake: NOISE_2, state: 'none' },
-    { name: 'TLS, a dialler', protocol: '/tls/1.0.0', handshake: CLIENT_HELLO, state: 'found' },
+    { name: 'TLS, a dialer', protocol: '/tls/1.0.0', handshake: CLIENT_HELLO, state: 'found' },
     { name: 'TLS, a listener', protocol: '/tls/1.0.0', handshake: SERVER_HELLO, state: 'none' },
     { name: 'another encrypter', protocol: '/other', handshake: NOISE_1, state: 'none' }
   ]

@@ -91,8 +91,8 @@ describe('whether a stream is negotiated optimistically', () => {
       connectionEncrypters: [noise()],
       streamMuxers: [optimistic(yamux())]
     })
-    const dialler = await echoNode(defer)
-    await dialler.dial(listener.getMultiaddrs())
+    const dialer = await echoNode(defer)
+    await dialer.dial(listener.getMultiaddrs())
     await until(() => listener.getConnections().length === 1, 'the listener has the connection')
 
     const stream = await listener.getConnections()[0].newStream(ECHO, EAGER)
@@ -101,17 +101,17 @@ describe('whether a stream is negotiated optimistically', () => {
   })
 
   it('is yes on the next connection to a peer that is known', async () => {
-    const { connection, dialler, holdReplies } = await streamNodes(defer)
+    const { connection, dialer, holdReplies } = await streamNodes(defer)
 
     expect(await waits(connection, holdReplies, ECHO)).to.be.true()
     await connection.close()
 
-    expect(await waits(await dialler.dial(connection.remoteAddr), holdReplies, ECHO)).to.be.false()
+    expect(await waits(await dialer.dial(connection.remoteAddr), holdReplies, ECHO)).to.be.false()
   })
 
   it('is no, if the peer has only opened such streams itself', async () => {
-    const { counted, dialler, listener, connection, stored } = await streamNodes(defer)
-    await dialler.handle(UNKNOWN, echo)
+    const { counted, dialer, listener, connection, stored } = await streamNodes(defer)
+    await dialer.handle(UNKNOWN, echo)
     await until(() => listener.getConnections().length === 1, 'the listener has the connection')
     const theirs = await listener.getConnections()[0].newStream(UNKNOWN)
 

@@ -90,8 +90,8 @@ describe('newStream of an optimistic stream', () => {
 
   it('rejects where the peer refuses while libp2p awaits its peer store, and harms no other stream', async () => {
     const nodes = await streamNodes(defer)
-    const merge = nodes.dialler.peerStore.merge.bind(nodes.dialler.peerStore)
-    nodes.dialler.peerStore.merge = async (...args: Parameters<PeerStore['merge']>) => {
+    const merge = nodes.dialer.peerStore.merge.bind(nodes.dialer.peerStore)
+    nodes.dialer.peerStore.merge = async (...args: Parameters<PeerStore['merge']>) => {
       await delay(100)
 
       return merge(...args)
@@ -128,7 +128,7 @@ describe('newStream of an optimistic stream', () => {
 
   it('leaves in the peer store what was there before a refusal, as libp2p does', async () => {
     const nodes = await streamNodes(defer)
-    await nodes.dialler.peerStore.merge(nodes.listener.peerId, { protocols: [UNKNOWN] })
+    await nodes.dialer.peerStore.merge(nodes.listener.peerId, { protocols: [UNKNOWN] })
 
     await nodes.connection.newStream(UNKNOWN, EAGER).then(closed, () => {})
     await turns(5)

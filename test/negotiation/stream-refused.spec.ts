@@ -112,7 +112,7 @@ for (const [name, muxer] of Object.entries(muxers)) {
       await closed(stream)
 
       await within(2_000, 'reading the peer store', read.promise)
-      await nodes.dialler.peerStore.merge(nodes.listener.peerId, { protocols: [OTHER] })
+      await nodes.dialer.peerStore.merge(nodes.listener.peerId, { protocols: [OTHER] })
       meanwhile.resolve()
 
       await until(async () => !(await nodes.stored()).includes(UNKNOWN), 'the protocol is out of the peer store', 2_000)
@@ -130,7 +130,7 @@ for (const [name, muxer] of Object.entries(muxers)) {
       await closing
 
       expect(nodes.connection.status).to.equal('closed')
-      expect(nodes.dialler.getConnections()).to.be.empty()
+      expect(nodes.dialer.getConnections()).to.be.empty()
     })
 
     it('is out of the peer store when several are refused at once', async () => {

@@ -31,7 +31,7 @@ describe('a peer that does not reply to a proposal', function () {
   })
 
   it('does not hold up the close of the connection', async () => {
-    const { connection, dialler, holdReplies } = await streamNodes(defer)
+    const { connection, dialer, holdReplies } = await streamNodes(defer)
     defer(holdReplies())
     const stream = await connection.newStream(ECHO, EAGER)
 
@@ -39,7 +39,7 @@ describe('a peer that does not reply to a proposal', function () {
     await connection.close()
 
     expect(connection.status).to.equal('closed')
-    expect(dialler.getConnections()).to.be.empty()
+    expect(dialer.getConnections()).to.be.empty()
   })
 
   it('loses the stream after replyTimeout', async () => {
@@ -55,8 +55,8 @@ describe('a peer that does not reply to a proposal', function () {
   it('but seems not to, since our event loop stalled, is heard after all', async () => {
     const { says } = runChild(defer, 'echo-node.ts')
     const addr = multiaddr(await says())
-    const dialler = await bareNode(defer, { transports: [tcp()], connectionEncrypters: [noise()], streamMuxers: [optimistic(yamux(), { replyTimeout: TIMEOUT })] })
-    const connection = await dialler.dial(addr)
+    const dialer = await bareNode(defer, { transports: [tcp()], connectionEncrypters: [noise()], streamMuxers: [optimistic(yamux(), { replyTimeout: TIMEOUT })] })
+    const connection = await dialer.dial(addr)
     const stream = await connection.newStream(ECHO, EAGER)
     const echoed = firstByte(stream)
 

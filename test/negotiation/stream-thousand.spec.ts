@@ -10,8 +10,8 @@ describe('an optimistic stream', () => {
   const defer = cleanUpAfterEach()
 
   it('is one of a thousand', async () => {
-    const { connection, counted, dialler } = await streamNodes(defer)
-    await dialler.handle(ECHO, () => {}, LIMITS)
+    const { connection, counted, dialer } = await streamNodes(defer)
+    await dialer.handle(ECHO, () => {}, LIMITS)
     const streams = await Promise.all(Array.from({ length: 1_000 }, async () => connection.newStream(ECHO, EAGER)))
     const bytes = await Promise.all(streams.map(firstByte))
 

@@ -21,13 +21,13 @@ const createNode = async (listen: string[]): ReturnType<typeof createLibp2p> => 
 })
 
 const listener = await createNode(['/ip4/127.0.0.1/tcp/0'])
-const dialler = await createNode([])
+const dialer = await createNode([])
 
 await listener.handle('/echo/1.0.0', stream => {
   stream.addEventListener('message', event => { stream.send(event.data) })
 })
 
-const stream = await dialler.dialProtocol(listener.getMultiaddrs(), '/echo/1.0.0', { negotiateFully: false })
+const stream = await dialer.dialProtocol(listener.getMultiaddrs(), '/echo/1.0.0', { negotiateFully: false })
 const echo = new Promise<string>((resolve, reject) => {
   stream.addEventListener('message', event => { resolve(new TextDecoder().decode(event.data.subarray())) })
   stream.addEventListener('close', event => { reject(event.error ?? new Error('closed')) })
@@ -36,5 +36,5 @@ const echo = new Promise<string>((resolve, reject) => {
 stream.send(new TextEncoder().encode('hello'))
 console.info(await echo) // eslint-disable-line no-console
 
-await dialler.stop()
+await dialer.stop()
 await listener.stop()

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { closed, until } from '../fixtures/waiting.ts'
-import { dialler, portOf } from '../negotiation/fixtures/dialler.ts'
+import { dialer, portOf } from '../negotiation/fixtures/dialer.ts'
 import { relayTo, remote } from '../negotiation/fixtures/remote.ts'
 import { ECHO, echoNode, firstByte } from '../negotiation/fixtures/stacks.ts'
 import { chunked, seed } from './fixtures/check.ts'
@@ -61,7 +61,7 @@ describe(`properties of the negotiation over sockets (seed ${seed})`, () => {
 
   it('a dial comes through, wherever all that the listener sends is split', async function () {
     const listener = await echoNode(defer)
-    const { dial, counted } = await dialler(defer)
+    const { dial, counted } = await dialer(defer)
     let dials = 0
 
     await checkConcurrently(this, cuts, async (lengths, defer) => {

@@ -88,10 +88,10 @@ describe(`properties of the options (seed ${seed})`, () => {
     })
   }
 
-  it('the multiaddr is what is dialled, whatever the options say', async function () {
-    const dialled = some({ ...forDials, ...reserved })
+  it('the multiaddr is what is dialed, whatever the options say', async function () {
+    const dialed = some({ ...forDials, ...reserved })
 
-    await checkConcurrently(this, fc.tuple(dialled, dialled.map(({ signal, ...specific }) => specific)), async ([configured, specific], defer) => {
+    await checkConcurrently(this, fc.tuple(dialed, dialed.map(({ signal, ...specific }) => specific)), async ([configured, specific], defer) => {
       const { addr, next } = await rawPeer(defer)
       const connection = await rawTransport(defer, { dialOpts: Object.freeze(configured) }).dial(addr, Object.freeze(specific))
       const socket = await next()

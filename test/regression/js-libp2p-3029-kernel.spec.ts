@@ -57,7 +57,7 @@ describe('js-libp2p #3029: round trips from dial to the first echoed byte, over 
   }
 
   async function roundTrips (stack: StackName): Promise<number> {
-    const times = await (await start('dialler')).ask('dial', addr, stack, DIALS)
+    const times = await (await start('dialer')).ask('dial', addr, stack, DIALS)
 
     return Math.min(...times) / (link?.roundTrip ?? NaN)
   }

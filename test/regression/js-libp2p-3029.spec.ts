@@ -39,29 +39,29 @@ const ROUND_TRIPS: Record<StackName, number> = {
 describe('js-libp2p #3029: round trips from dial to the first echoed byte', () => {
   const defer = cleanUpAfterEach()
 
-  async function ends (stack: StackName): Promise<{ listener: Libp2p, dialler: Libp2p, port: number }> {
+  async function ends (stack: StackName): Promise<{ listener: Libp2p, dialer: Libp2p, port: number }> {
     const listener = await echoNode(defer)
-    const dialler = await bareNode(defer, stacks[stack]())
+    const dialer = await bareNode(defer, stacks[stack]())
     const [addr] = listener.getMultiaddrs()
 
     // the first dial of a process compiles and loads what it needs
-    await timeFirstByte(dialler, addr.toString())
+    await timeFirstByte(dialer, addr.toString())
 
     return {
       listener,
-      dialler,
+      dialer,
       port: Number(addr.getComponents().find(({ name }) => name === 'tcp')?.value)
     }
   }
 
   for (const [stack, roundTrips] of Object.entries(ROUND_TRIPS) as Array<[StackName, number]>) {
     it(`${stack} takes ${roundTrips} round trips, as counted`, async () => {
-      const { dialler, listener, port } = await ends(stack)
+      const { dialer, listener, port } = await ends(stack)
       const counts: number[] = []
 
       for (let i = 0; i < 3; i++) {
         const relay = await turnTakingRelay(defer, port)
-        counts.push(await atFirstByte(dialler, `/ip4/127.0.0.1/tcp/${relay.port}/p2p/${listener.peerId}`, () => relay.halfTrips / 2))
+        counts.push(await atFirstByte(dialer, `/ip4/127.0.0.1/tcp/${relay.port}/p2p/${listener.peerId}`, () => relay.halfTrips / 2))
       }
 
       // no stall makes an answer come before its question, so no count is too small
@@ -69,7 +69,7 @@ describe('js-libp2p #3029: round trips from dial to the first echoed byte', () =
     })
 
     it(`${stack} takes ${roundTrips} round trips, by the clock`, async () => {
-      const { dialler, listener, port } = await ends(stack)
+      const { dialer, listener, port } = await ends(stack)
       const proxy = await delayProxy({ target: { host: '127.0.0.1', port }, delay: DELAY })
       const times: number[] = []
 
@@ -78,7 +78,7 @@ describe('js-libp2p #3029: round trips from dial to the first echoed byte', () =
       const tooSlow = (): boolean => Math.min(...times) / (2 * DELAY) > roundTrips + TOLERANCE
 
       while (times.length < DIALS || (times.length < MAX_DIALS && tooSlow())) {
-        times.push(await timeFirstByte(dialler, `/ip4/${proxy.host}/tcp/${proxy.port}/p2p/${listener.peerId}`))
+        times.push(await timeFirstByte(dialer, `/ip4/${proxy.host}/tcp/${proxy.port}/p2p/${listener.peerId}`))
       }
 
       // noise only ever adds, so the minimum is the measurement

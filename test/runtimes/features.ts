@@ -11,7 +11,7 @@ import type { TCPOptions } from '../../src/index.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
 
 export interface Ends {
-  /** What this process, the dialler, works with */
+  /** What this process, the dialer, works with */
   here: Kit
 
   /** What the listening process does */
@@ -176,7 +176,7 @@ export const FEATURES: Feature[] = [
     controller.abort()
     await echoOver(connection, payload(1_000))
   }),
-  feature('a dialled connection that is idle is closed', async ({ here, there }) => {
+  feature('a dialed connection that is idle is closed', async ({ here, there }) => {
     const [address] = await there.listen(IP4, 'say nothing')
     const connection = await here.dial(address, { transport: here.transport({ outboundSocketInactivityTimeout: 300 }) })
 

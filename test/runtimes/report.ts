@@ -5,16 +5,16 @@ import type { PairResult } from './run-pair.ts'
 import type { Runtime } from './runtimes.ts'
 
 export interface PairResults {
-  dialler: Runtime
+  dialer: Runtime
   listener: Runtime
   results: Record<Kind, PairResult>
 }
 
 /** What a runtime itself gets wrong, with the title of the feature: nothing of ours can help */
-export const FAULTS_OF_RUNTIMES: Array<{ runtime: Runtime['name'], as: 'dialler' | 'listener', feature: string, why: string }> = [
+export const FAULTS_OF_RUNTIMES: Array<{ runtime: Runtime['name'], as: 'dialer' | 'listener', feature: string, why: string }> = [
   {
     runtime: 'deno',
-    as: 'dialler',
+    as: 'dialer',
     feature: 'the peer sends FIN while 8 MiB wait to be sent: all arrives',
     why: 'once the peer has sent FIN, Deno 2.9 fails writes with EPIPE that do not fit into the kernel\'s buffer, in plain `node:net` too (`deno run -A test/runtimes/deno-half-close.ts`). The connection ends with that error. Let the peer keep its side open until it has read everything'
   }
@@ -40,8 +40,8 @@ export function report (pairs: PairResults[], provenance: string): string {
   ].filter(part => part !== '').join('\n\n') + '\n'
 }
 
-export function isRuntimeFault ({ dialler, listener }: PairResults, title: string): boolean {
-  return FAULTS_OF_RUNTIMES.some(fault => fault.feature === title && (fault.as === 'dialler' ? dialler : listener).name === fault.runtime)
+export function isRuntimeFault ({ dialer, listener }: PairResults, title: string): boolean {
+  return FAULTS_OF_RUNTIMES.some(fault => fault.feature === title && (fault.as === 'dialer' ? dialer : listener).name === fault.runtime)
 }
 
 function table (title: string, kind: Kind, pairs: PairResults[]): string {
@@ -75,6 +75,6 @@ function runtimeFaults (): string {
   return FAULTS_OF_RUNTIMES.map(({ runtime, as, feature, why }) => `*no (runtime)*: ${runtime} as ${as}, "${feature}": ${why}.`).join('\n\n')
 }
 
-function titleOf ({ dialler, listener }: PairResults): string {
-  return dialler.name === listener.name ? dialler.title : `${dialler.title} to ${listener.title}`
+function titleOf ({ dialer, listener }: PairResults): string {
+  return dialer.name === listener.name ? dialer.title : `${dialer.title} to ${listener.title}`
 }

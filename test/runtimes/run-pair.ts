@@ -18,8 +18,8 @@ const END_TIMEOUT = 10_000
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-/** Tries every feature with a dialler of one runtime and a listener of another */
-export async function runPair (kind: Kind, dialler: Runtime, listener: Runtime): Promise<PairResult> {
+/** Tries every feature with a dialer of one runtime and a listener of another */
+export async function runPair (kind: Kind, dialer: Runtime, listener: Runtime): Promise<PairResult> {
   const [file, ...args] = listener.command
   const listening = spawn(file, [...args, path.join(import.meta.dirname, 'listener.ts'), kind], { cwd: root, env: environment(), stdio: ['pipe', 'pipe', 'ignore'] })
 
@@ -30,8 +30,8 @@ export async function runPair (kind: Kind, dialler: Runtime, listener: Runtime):
 
     for (const title of [undefined, ENDS]) {
       const timeout = title == null ? TIMEOUT : END_TIMEOUT
-      const [file, ...args] = dialler.command
-      const { stdout, timedOut } = await execa(file, [...args, path.join(import.meta.dirname, 'dialler.ts'), kind, `${port}`, ...title == null ? [] : [title]], {
+      const [file, ...args] = dialer.command
+      const { stdout, timedOut } = await execa(file, [...args, path.join(import.meta.dirname, 'dialer.ts'), kind, `${port}`, ...title == null ? [] : [title]], {
         cwd: root,
         env: environment(),
         extendEnv: false,

@@ -46,20 +46,20 @@ async function main ({ only, kinds }: Flags): Promise<void> {
   }
 
   for (const [from, to] of PAIRS) {
-    const [dialler, listener] = [runtimes.get(from), runtimes.get(to)]
+    const [dialer, listener] = [runtimes.get(from), runtimes.get(to)]
 
-    if (dialler == null || listener == null) {
+    if (dialer == null || listener == null) {
       continue
     }
 
     const results: Record<Kind, PairResult> = { ours: [], official: [] }
 
     for (const kind of kinds) {
-      results[kind] = await tryTwice(kind, dialler, listener)
-      console.info('%s to %s, %s: %d of %d', dialler.title, listener.title, kind, results[kind].filter(error => error == null).length, FEATURES.length)
+      results[kind] = await tryTwice(kind, dialer, listener)
+      console.info('%s to %s, %s: %d of %d', dialer.title, listener.title, kind, results[kind].filter(error => error == null).length, FEATURES.length)
     }
 
-    pairs.push({ dialler, listener, results })
+    pairs.push({ dialer, listener, results })
   }
 
   const page = report(pairs, provenance(environment('npm run test:runtimes')))
@@ -70,7 +70,7 @@ async function main ({ only, kinds }: Flags): Promise<void> {
     console.info('\n%s', page)
   }
 
-  const failures = pairs.flatMap(pair => pair.results.ours.flatMap((error, i) => error == null || isRuntimeFault(pair, FEATURES[i].title) ? [] : [`${pair.dialler.title} to ${pair.listener.title}: ${FEATURES[i].title}: ${error}`]))
+  const failures = pairs.flatMap(pair => pair.results.ours.flatMap((error, i) => error == null || isRuntimeFault(pair, FEATURES[i].title) ? [] : [`${pair.dialer.title} to ${pair.listener.title}: ${FEATURES[i].title}: ${error}`]))
 
   for (const failure of failures) {
     console.error(failure)
@@ -80,14 +80,14 @@ async function main ({ only, kinds }: Flags): Promise<void> {
 }
 
 /** A machine under load may be too slow for a time limit once */
-async function tryTwice (kind: Kind, dialler: Runtime, listener: Runtime): Promise<PairResult> {
-  const first = await runPair(kind, dialler, listener)
+async function tryTwice (kind: Kind, dialer: Runtime, listener: Runtime): Promise<PairResult> {
+  const first = await runPair(kind, dialer, listener)
 
   if (first.every(error => error == null)) {
     return first
   }
 
-  const second = await runPair(kind, dialler, listener)
+  const second = await runPair(kind, dialer, listener)
 
   return first.map((error, i) => error == null ? undefined : second[i])
 }

@@ -15,7 +15,7 @@ export interface Runtime {
 
 export const RUNTIMES: RuntimeName[] = ['node22', 'node24', 'node26', 'bun', 'deno']
 
-/** Dialler and listener: each runtime with itself, then each of the three with the two others */
+/** Dialer and listener: each runtime with itself, then each of the three with the two others */
 export const PAIRS: Array<[RuntimeName, RuntimeName]> = [
   ...RUNTIMES.map<[RuntimeName, RuntimeName]>(name => [name, name]),
   ['node24', 'bun'],

@@ -13,7 +13,7 @@ export type RawBehaviour = 'FIN, then read' | 'read slowly and talk' | 'RST' | '
 const SENT = 3 * 1_048_576
 
 /**
- * What the dialling process can ask of the listening one. What goes over the wire
+ * What the dialing process can ask of the listening one. What goes over the wire
  * between them is JSON.
  */
 export class Verbs {

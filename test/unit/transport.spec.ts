@@ -111,7 +111,7 @@ describe('the transport', () => {
     const before = openSockets()
     const { dial, listen, transport } = rawTransport(defer)
     const { port, next } = await listen()
-    const dialled = await dial(peer.addr)
+    const dialed = await dial(peer.addr)
     const client = await rawClient(defer, port)
     const accepted = await next()
 
@@ -120,7 +120,7 @@ describe('the transport', () => {
     }
 
     await within(2_000, 'stop()', Promise.resolve(transport.stop?.()))
-    expect([dialled.status, accepted.status]).to.not.include('open')
+    expect([dialed.status, accepted.status]).to.not.include('open')
     await until(() => openSockets() <= before, 'no socket is left')
   })
 

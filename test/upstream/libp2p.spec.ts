@@ -22,22 +22,22 @@ describe('libp2p', function () {
 
   const defer = cleanUpAfterEach()
 
-  function muxers (): { dialler: StreamMuxer, listener: StreamMuxer, outbound: MultiaddrConnection } {
+  function muxers (): { dialer: StreamMuxer, listener: StreamMuxer, outbound: MultiaddrConnection } {
     const [outbound, inbound] = multiaddrConnectionPair()
     const factory = yamux()()
-    const [dialler, listener] = [factory.createStreamMuxer(outbound), factory.createStreamMuxer(inbound)]
+    const [dialer, listener] = [factory.createStreamMuxer(outbound), factory.createStreamMuxer(inbound)]
 
     // their keep-alive would keep the process
-    defer(() => { [dialler, listener].forEach(muxer => { muxer.abort(new Error('The test is over')) }) })
+    defer(() => { [dialer, listener].forEach(muxer => { muxer.abort(new Error('The test is over')) }) })
 
-    return { dialler, listener, outbound }
+    return { dialer, listener, outbound }
   }
 
   notYet('yamux keeps the eleventh stream that comes before its owner listens', /the connection.*expected '.*' to equal 'open'/, async () => {
-    const { dialler, listener } = muxers()
+    const { dialer, listener } = muxers()
 
     for (let i = 0; i < 11; i++) {
-      await dialler.createStream()
+      await dialer.createStream()
     }
 
     await until(() => listener.streams.length === 11 || listener.status !== 'open', 'the eleventh stream has come')
@@ -45,7 +45,7 @@ describe('libp2p', function () {
   })
 
   notYet('yamux sends a window update for half a window, not for every message', /window updates: expected \d+ to be below/, async () => {
-    const { dialler, listener, outbound } = muxers()
+    const { dialer, listener, outbound } = muxers()
     const received = Promise.withResolvers<Stream>()
     let bytes = 0
     let updates = 0
@@ -63,7 +63,7 @@ describe('libp2p', function () {
     // yamux frames of 12 bytes: the acknowledgement of the stream, the window updates, and the answer, which has one byte more
     outbound.addEventListener('message', ({ data }) => { updates += Math.floor(data.byteLength / 12) })
 
-    const stream = await dialler.createStream()
+    const stream = await dialer.createStream()
     const answer = pEvent(stream, 'message', { timeout: 5_000 })
 
     for (let i = 0; i < 100; i++) {
@@ -81,7 +81,7 @@ describe('libp2p', function () {
 
   notYet('a handler is told of a FIN that comes while the listener writes to its peer store', /timed out after 4000/, async () => {
     const listener = await officialNode(defer, { datastore: new SlowDatastore(200) })
-    const dialler = await officialNode(defer)
+    const dialer = await officialNode(defer)
 
     await listener.handle(PROTOCOL, async stream => {
       const { bytes } = await readToEnd(stream)
@@ -90,7 +90,7 @@ describe('libp2p', function () {
       await stream.close()
     })
 
-    const connection = await dialler.dial(listener.getMultiaddrs())
+    const connection = await dialer.dial(listener.getMultiaddrs())
     const stream = await connection.newStream(PROTOCOL)
     const answer = pEvent(stream, 'message', { timeout: 4_000 })
 
@@ -101,9 +101,9 @@ describe('libp2p', function () {
 
   notYet('streams with a signal of their own cost no timer each', /timers.*to be below 20/, async () => {
     const listener = await officialNode(defer)
-    const dialler = await officialNode(defer)
+    const dialer = await officialNode(defer)
     await listener.handle(PROTOCOL, async stream => stream.close())
-    const connection = await dialler.dial(listener.getMultiaddrs())
+    const connection = await dialer.dial(listener.getMultiaddrs())
     const timeout = AbortSignal.timeout
     let timers = 0
 
@@ -127,9 +127,9 @@ describe('libp2p', function () {
   notYet('a ping of the application fares well beside those of the connection monitor', /pings that failed: expected \d+ to equal/, async () => {
     const services = { identify: identify(), ping: ping() }
     const listener = await officialNode(defer, { services })
-    const dialler = await officialNode(defer, { services, connectionMonitor: { pingInterval: 5 } })
-    const connection = await dialler.dial(listener.getMultiaddrs())
-    const isAnswered = async (): Promise<boolean> => (dialler.services.ping as Ping).ping(connection.remotePeer).then(() => true, () => false)
+    const dialer = await officialNode(defer, { services, connectionMonitor: { pingInterval: 5 } })
+    const connection = await dialer.dial(listener.getMultiaddrs())
+    const isAnswered = async (): Promise<boolean> => (dialer.services.ping as Ping).ping(connection.remotePeer).then(() => true, () => false)
     let failed = 0
 
     for (let i = 0; i < 200; i++) {

@@ -15,7 +15,7 @@ const BATCH = 64
 const message = patternOf(BYTES)
 
 /**
- * The dialler sends and respects backpressure, the listener counts and
+ * The dialer sends and respects backpressure, the listener counts and
  * acknowledges the last byte: the time covers delivery, not just acceptance.
  */
 export const sendOnly: Row = {
@@ -49,7 +49,7 @@ export const sendOnly: Row = {
   }
 }
 
-/** The listener sends when asked to, the dialler counts. */
+/** The listener sends when asked to, the dialer counts. */
 export const receiveOnly: Row = {
   name: 'receive-only',
   title: 'receive only: 1 KiB messages after one request',

@@ -1,4 +1,4 @@
-import type { Channel, Dialled, Level, Peer } from '../../contenders/contender.ts'
+import type { Channel, Dialed, Level, Peer } from '../../contenders/contender.ts'
 
 export interface Row {
   name: string
@@ -37,14 +37,14 @@ export interface Row {
   /** The listener's half, for every channel that is opened. */
   serve(channel: Channel): void
 
-  /** The dialler's half; tells when an operation is done. */
+  /** The dialer's half; tells when an operation is done. */
   run(session: Session, count: number, onOperation: () => void): Promise<void>
 }
 
 export interface Session {
   peer: Peer
   address: string
-  connection: Dialled
+  connection: Dialed
 
   /** Open for as long as the connection */
   channel: Channel

@@ -4,7 +4,7 @@ import { deadline, until } from './lab.ts'
 import { addressOf, addressesOf } from './public-addresses.ts'
 import type { Facts, Lab } from './lab.ts'
 
-/** As many servers of other networks must have dialled an address before it counts as reachable */
+/** As many servers of other networks must have dialed an address before it counts as reachable */
 const SERVERS = 4
 
 /**

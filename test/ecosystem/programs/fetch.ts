@@ -8,7 +8,7 @@ const CONCURRENCY = 10
 /** Values of 10 B to 16 KiB, ten at a time, and one that is not there */
 export default async function run (lab: Lab): Promise<Facts> {
   const services = { identify: identify(), fetch: fetch() }
-  const [dialler, listener] = await Promise.all([0, 1].map(async () => lab.node({ services })))
+  const [dialer, listener] = await Promise.all([0, 1].map(async () => lab.node({ services })))
   const count = lab.amount(2_000, 200)
   const hash = hashOf()
   let fetched = 0
@@ -20,10 +20,10 @@ export default async function run (lab: Lab): Promise<Facts> {
   })
 
   await lab.measure(async () => {
-    const connection = await dialler.dial(listener.getMultiaddrs())
+    const connection = await dialer.dial(listener.getMultiaddrs())
 
     for (let i = 0; i < count; i += CONCURRENCY) {
-      const values = await Promise.all(Array.from({ length: CONCURRENCY }, async (_, j) => dialler.services.fetch.fetch(connection.remotePeer, `/value/${i + j}`)))
+      const values = await Promise.all(Array.from({ length: CONCURRENCY }, async (_, j) => dialer.services.fetch.fetch(connection.remotePeer, `/value/${i + j}`)))
 
       for (const value of values) {
         fetched += value == null ? 0 : 1
@@ -32,7 +32,7 @@ export default async function run (lab: Lab): Promise<Facts> {
     }
   })
 
-  const absent = await dialler.services.fetch.fetch(listener.peerId, '/value/none')
+  const absent = await dialer.services.fetch.fetch(listener.peerId, '/value/none')
 
   return { fetched, absent: `${absent}`, sha256: hash.digest('hex') }
 }

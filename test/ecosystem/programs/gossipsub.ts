@@ -8,7 +8,7 @@ const NODES = 10
 const TOPIC = 'ecosystem'
 const AT_ONCE = 20
 
-/** Ten nodes, each dialled by three: every message of every node must reach the nine others, once */
+/** Ten nodes, each dialed by three: every message of every node must reach the nine others, once */
 export default async function run (lab: Lab): Promise<Facts> {
   const services = { identify: identify(), pubsub: gossipsub({ emitSelf: false, allowPublishToZeroTopicPeers: true }) }
   const nodes = await Promise.all(Array.from({ length: NODES }, async () => lab.node({ services })))

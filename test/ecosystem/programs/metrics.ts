@@ -20,17 +20,17 @@ const BYTES = 100_000
 
 /** Echoes between two nodes with metrics, and what a dashboard of `@libp2p/tcp` reads then */
 export default async function run (lab: Lab): Promise<Facts> {
-  const [registry, diallers] = [new Registry(), new Registry()]
+  const [registry, dialers] = [new Registry(), new Registry()]
   const services = { identify: identify() }
   const listener = await lab.node({ services, metrics: prometheusMetrics({ registry }) })
-  const dialler = await lab.node({ services, metrics: prometheusMetrics({ registry: diallers }) })
+  const dialer = await lab.node({ services, metrics: prometheusMetrics({ registry: dialers }) })
   const dials = lab.amount(100, 10)
 
   await handleEcho(listener)
 
   await lab.measure(async () => {
     for (let i = 0; i < dials; i++) {
-      const connection = await dialler.dial(listener.getMultiaddrs())
+      const connection = await dialer.dial(listener.getMultiaddrs())
       await echoOver(connection, i, BYTES)
       await connection.close()
     }
@@ -42,7 +42,7 @@ export default async function run (lab: Lab): Promise<Facts> {
 
   return {
     dashboard: DASHBOARD.filter(name => text.includes(`# TYPE ${name} `)).join(' '),
-    dialled: await total(diallers, 'libp2p_tcp_dialer_events_total', 'connect'),
+    dialed: await total(dialers, 'libp2p_tcp_dialer_events_total', 'connect'),
     accepted: await total(registry, 'libp2p_tcp_listener_events_total', 'connection'),
     transferred: await total(registry, 'libp2p_data_transfer_bytes_total') >= 2 * dials * BYTES ? 'all' : 'less than was sent'
   }

@@ -9,20 +9,20 @@ import type { Facts, Lab } from './lab.ts'
  */
 export default async function run (lab: Lab): Promise<Facts> {
   const services = { identify: identify(), ping: ping() }
-  const [dialler, ...listeners] = await Promise.all([0, 1, 2].map(async () => lab.node({ services, connectionMonitor: { enabled: false } })))
+  const [dialer, ...listeners] = await Promise.all([0, 1, 2].map(async () => lab.node({ services, connectionMonitor: { enabled: false } })))
   const count = lab.amount(1_000, 100)
   let answered = 0
 
   await lab.measure(async () => {
     await Promise.all(listeners.map(async listener => {
-      const connection = await dialler.dial(listener.getMultiaddrs())
+      const connection = await dialer.dial(listener.getMultiaddrs())
 
       for (let i = 0; i < count; i++) {
-        const ms = await dialler.services.ping.ping(connection.remotePeer)
+        const ms = await dialer.services.ping.ping(connection.remotePeer)
         answered += ms >= 0 ? 1 : 0
       }
     }))
   })
 
-  return { answered, connections: dialler.getConnections().length }
+  return { answered, connections: dialer.getConnections().length }
 }

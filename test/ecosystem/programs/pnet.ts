@@ -11,14 +11,14 @@ export default async function run (lab: Lab): Promise<Facts> {
   generateKey(otherPsk)
 
   const create = async (psk: Uint8Array): ReturnType<Lab['node']> => lab.node({ connectionProtector: preSharedKey({ psk }), services: { identify: identify() } })
-  const [dialler, listener, stranger] = await Promise.all([create(psk), create(psk), create(otherPsk)])
+  const [dialer, listener, stranger] = await Promise.all([create(psk), create(psk), create(otherPsk)])
   const hashes: string[] = []
 
   await handleEcho(listener)
 
   await lab.measure(async () => {
     for (let i = 0; i < lab.amount(20, 4); i++) {
-      const connection = await dialler.dial(listener.getMultiaddrs())
+      const connection = await dialer.dial(listener.getMultiaddrs())
       hashes.push(await echoOver(connection, i, i === 0 ? 8 * 1_048_576 : 10_000 * i))
       await connection.close()
     }

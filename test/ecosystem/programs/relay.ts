@@ -15,7 +15,7 @@ export default async function run (lab: Lab): Promise<Facts> {
     transports: [circuitRelayTransport()],
     services: { identify: identify() }
   })
-  const dialler = await lab.node({ addresses: { listen: [] }, transports: [circuitRelayTransport()], services: { identify: identify() } })
+  const dialer = await lab.node({ addresses: { listen: [] }, transports: [circuitRelayTransport()], services: { identify: identify() } })
   let echoes = 0
 
   await handleEcho(listener)
@@ -28,7 +28,7 @@ export default async function run (lab: Lab): Promise<Facts> {
 
   await lab.measure(async () => {
     for (let i = 0; i < lab.amount(20, 4); i++) {
-      const connection = await dialler.dial(multiaddr(`${relayAddress}/p2p-circuit/p2p/${listener.peerId}`), { signal: deadline(60_000) })
+      const connection = await dialer.dial(multiaddr(`${relayAddress}/p2p-circuit/p2p/${listener.peerId}`), { signal: deadline(60_000) })
       hashes.add(await echoOver(connection, i, i === 0 ? 4 * 1_048_576 : 10_000))
       echoes++
       await connection.close()

@@ -11,7 +11,7 @@ const ADDRESSES = {
   'webrtc-direct': '/ip4/127.0.0.1/udp/0/webrtc-direct'
 }
 
-/** TCP beside WebSockets and WebRTC-direct: each address must be dialled by the transport that it belongs to */
+/** TCP beside WebSockets and WebRTC-direct: each address must be dialed by the transport that it belongs to */
 export default async function run (lab: Lab): Promise<Facts> {
   const create = async (listen: string[]): ReturnType<Lab['node']> => lab.node({
     addresses: { listen },
@@ -19,7 +19,7 @@ export default async function run (lab: Lab): Promise<Facts> {
     services: { identify: identify() }
   })
   const listener = await create(Object.values(ADDRESSES))
-  const dialler = await create([])
+  const dialer = await create([])
   const facts: Facts = {}
 
   await handleEcho(listener)
@@ -37,7 +37,7 @@ export default async function run (lab: Lab): Promise<Facts> {
       const measure: Lab['measure'] = name === 'tcp' ? async part => lab.measure(part) : async part => part()
 
       await measure(async () => {
-        const connection = await dialler.dial(ma, { signal })
+        const connection = await dialer.dial(ma, { signal })
         facts[name] = await echoOver(connection, i, name === 'webrtc-direct' ? 262_144 : lab.amount(16, 2) * 1_048_576)
         await connection.close()
       })

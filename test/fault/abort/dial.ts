@@ -8,7 +8,7 @@ import { rawPeer } from '../../fixtures/peers.ts'
 import { slowLookups } from '../../fixtures/slow-lookups.ts'
 import { within } from '../../fixtures/waiting.ts'
 import { fullBacklog } from '../../fixtures/workers.ts'
-import { dialler, portOf } from '../../negotiation/fixtures/dialler.ts'
+import { dialer, portOf } from '../../negotiation/fixtures/dialer.ts'
 import { withoutEarlyMuxer } from '../../negotiation/fixtures/early-muxer.ts'
 import { HEADER, NA, NOISE } from '../../negotiation/fixtures/proposals.ts'
 import { remote, reply } from '../../negotiation/fixtures/remote.ts'
@@ -16,7 +16,7 @@ import { echoNode } from '../../negotiation/fixtures/stacks.ts'
 import { Stopwatch, handles, nothingLeft } from './promptly.ts'
 import { stuckAfterHandshake } from './stuck-encrypter.ts'
 import type { TCPDialOptions } from '../../../src/index.ts'
-import type { Dialler, DiallerOptions } from '../../negotiation/fixtures/dialler.ts'
+import type { Dialer, DialerOptions } from '../../negotiation/fixtures/dialer.ts'
 import type { Behaviour, Visit } from '../../negotiation/fixtures/remote.ts'
 import type { Context, Run, Scenario } from '../scenario.ts'
 import type { Connection, Upgrader } from '@libp2p/interface'
@@ -163,8 +163,8 @@ const points: Record<string, Point> = {
   'in the second handshake': answering([reply(NA), reply(NOISE)], visited => ({ reached: visited(2, NOISE.byteLength + HANDSHAKE) }))
 }
 
-/** What the dialling node is made of */
-const diallers: Record<string, () => DiallerOptions> = {
+/** What the dialing node is made of */
+const dialers: Record<string, () => DialerOptions> = {
   'in the negotiation of the muxer': () => ({ connectionEncrypters: [withoutEarlyMuxer(noise())] })
 }
 
@@ -173,14 +173,14 @@ export const dialScenarios: Scenario[] = Object.entries(points).map(([point, arr
   runs: 100,
   timeout: 20_000,
   async prepare (context) {
-    const dialling = await dialler(context.defer, diallers[point]?.())
+    const dialing = await dialer(context.defer, dialers[point]?.())
     const arrange = await arrangeAll(context)
 
-    return async run => abortOnce(dialling, arrange, run)
+    return async run => abortOnce(dialing, arrange, run)
   }
 }))
 
-async function abortOnce (dialling: Dialler, arrange: Arrange, run: Run): Promise<void> {
+async function abortOnce (dialing: Dialer, arrange: Arrange, run: Run): Promise<void> {
   const controller = new AbortController()
   const { signal } = controller
   const reason = new Error('enough')
@@ -194,21 +194,21 @@ async function abortOnce (dialling: Dialler, arrange: Arrange, run: Run): Promis
 
   const { addr, options, reached, afterwards } = await arrange(run, abort)
   const before = handles()
-  const dialled = dialAndAgain(dialling, addr, { ...options, signal }).then(connection => {
+  const dialed = dialAndAgain(dialing, addr, { ...options, signal }).then(connection => {
     connection.abort(new Error('unwanted'))
-    throw new Error('dialled')
+    throw new Error('dialed')
   }, err => err)
 
   if (reached != null) {
     await Promise.race([
       reached,
-      dialled.then(err => { throw new Error(`ended before it was aborted: ${err.message}`) })
+      dialed.then(err => { throw new Error(`ended before it was aborted: ${err.message}`) })
     ])
     abort()
   }
 
   try {
-    const error = await within(HANGS, 'the dial', dialled)
+    const error = await within(HANGS, 'the dial', dialed)
     const ms = stopwatch.stop()
 
     run.measured('ms to reject', ms)
@@ -241,7 +241,7 @@ async function abortOnce (dialling: Dialler, arrange: Arrange, run: Run): Promis
  * The official transport does not dial again where it was refused: there it is
  * the caller who does
  */
-async function dialAndAgain ({ dial }: Dialler, addr: string, options: Partial<TCPDialOptions>): Promise<Connection> {
+async function dialAndAgain ({ dial }: Dialer, addr: string, options: Partial<TCPDialOptions>): Promise<Connection> {
   try {
     return await dial(addr, options)
   } catch (err) {

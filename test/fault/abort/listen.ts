@@ -6,12 +6,12 @@ import { rawClient } from '../../fixtures/peers.ts'
 import { passThrough, portOf } from '../../fixtures/raw.ts'
 import { slowLookups } from '../../fixtures/slow-lookups.ts'
 import { within } from '../../fixtures/waiting.ts'
-import { dialler } from '../../negotiation/fixtures/dialler.ts'
+import { dialer } from '../../negotiation/fixtures/dialer.ts'
 import { withoutEarlyMuxer } from '../../negotiation/fixtures/early-muxer.ts'
 import { HEADER, NOISE } from '../../negotiation/fixtures/proposals.ts'
 import { Stopwatch, handles, nothingLeft } from './promptly.ts'
 import { stuckAfterHandshake } from './stuck-encrypter.ts'
-import type { Dialler, DiallerOptions } from '../../negotiation/fixtures/dialler.ts'
+import type { Dialer, DialerOptions } from '../../negotiation/fixtures/dialer.ts'
 import type { Context, Run, Scenario } from '../scenario.ts'
 import type { AbortOptions, Listener, Upgrader } from '@libp2p/interface'
 import type { Socket } from 'node:net'
@@ -44,7 +44,7 @@ interface Arranged {
 type Arrange = (run: Run) => Arranged | Promise<Arranged>
 
 /** Sets up what all runs share */
-type Point = (context: Context, listening: Dialler) => Arrange | Promise<Arrange>
+type Point = (context: Context, listening: Dialer) => Arrange | Promise<Arrange>
 
 const points: Record<string, Point> = {
   'in the tick of listen()': () => () => ({ reach () {} }),
@@ -86,7 +86,7 @@ const points: Record<string, Point> = {
 
   'in the negotiation of the muxer': async ({ defer }, { upgrader }) => {
     const secured: Array<() => void> = []
-    const client = await dialler(defer, {
+    const client = await dialer(defer, {
       connectionEncrypters: [stuckAfterHandshake(withoutEarlyMuxer(noise()), 'outbound', () => { secured.shift()?.() })]
     })
 
@@ -108,7 +108,7 @@ const points: Record<string, Point> = {
 }
 
 /** What the listening node is made of */
-const listeners: Record<string, () => DiallerOptions> = {
+const listeners: Record<string, () => DialerOptions> = {
   'in the negotiation of the muxer': () => ({ connectionEncrypters: [withoutEarlyMuxer(noise())] }),
   // what is destroyed after it must be gone when we look
   'in an upgrade that heeds no signal, until the signal of close()': () => ({ tcp: { closeTimeout: 50 } }),
@@ -120,14 +120,14 @@ export const listenScenarios: Scenario[] = Object.entries(points).map(([point, a
   runs: 100,
   timeout: 20_000,
   async prepare (context) {
-    const node = await dialler(context.defer, listeners[point]?.())
+    const node = await dialer(context.defer, listeners[point]?.())
     const arrange = await arrangeAll(context, node)
 
     return async run => closeOnce(node, arrange, run)
   }
 }))
 
-async function closeOnce ({ transport }: Dialler, arrange: Arrange, run: Run): Promise<void> {
+async function closeOnce ({ transport }: Dialer, arrange: Arrange, run: Run): Promise<void> {
   const { addr = '/ip4/127.0.0.1/tcp/0', upgrader = passThrough(), reach, close = async listener => listener.close(), afterwards } = await arrange(run)
   const before = handles()
   const listener = transport.createListener({ upgrader })

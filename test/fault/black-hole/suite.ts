@@ -38,21 +38,21 @@ async function blackOut (run: Run): Promise<void> {
   defer(async () => link.close())
 
   const script = fileURLToPath(new URL('./end.ts', import.meta.url))
-  const [listener, dialler] = await Promise.all((['listener', 'dialler'] as const).map(async end => (
+  const [listener, dialer] = await Promise.all((['listener', 'dialer'] as const).map(async end => (
     link.start<EndTasks>(end, { script, name: `The ${end}` })
   )))
 
   const address = await listener.ask('start', 0, INACTIVITY_TIMEOUT, link.listenHost)
-  await dialler.ask('start', index, INACTIVITY_TIMEOUT)
-  await dialler.ask('open', address ?? '', PER_STATE)
+  await dialer.ask('start', index, INACTIVITY_TIMEOUT)
+  await dialer.ask('open', address ?? '', PER_STATE)
 
   takeDown(link)
   injected(4 * PER_STATE)
-  await Promise.all([listener.ask('silent'), dialler.ask('silent')])
+  await Promise.all([listener.ask('silent'), dialer.ask('silent')])
 
-  const [atDialler, atListener] = await Promise.all([dialler.ask('ended', 2 * LIMIT), listener.ask('ended', 2 * LIMIT)])
+  const [atDialer, atListener] = await Promise.all([dialer.ask('ended', 2 * LIMIT), listener.ask('ended', 2 * LIMIT)])
 
-  for (const { state, ms, times } of atDialler.endings) {
+  for (const { state, ms, times } of atDialer.endings) {
     if (times !== 1 || ms == null) {
       throw new Error(`${state}: the connection closed ${times} times`)
     }
@@ -64,8 +64,8 @@ async function blackOut (run: Run): Promise<void> {
     }
   }
 
-  if (atDialler.left + atListener.left > 0) {
-    throw new Error(`${atDialler.left} connections are left at the dialler, ${atListener.left} at the listener`)
+  if (atDialer.left + atListener.left > 0) {
+    throw new Error(`${atDialer.left} connections are left at the dialer, ${atListener.left} at the listener`)
   }
 }
 
@@ -85,7 +85,7 @@ async function open (): Promise<Link> {
 }
 
 /**
- * At the end of the listener, so that the dialler hears nothing of it
+ * At the end of the listener, so that the dialer hears nothing of it
  */
 function takeDown (link: Link): void {
   const devices: Array<{ ifname: string }> = JSON.parse(execAt(link, 'ip', '-j', 'link'))

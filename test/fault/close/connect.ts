@@ -8,7 +8,7 @@ export type Connect = (index: number) => Promise<[MultiaddrConnection, Socket]>
 
 /**
  * Returns what connects the transport to a plain socket: every other connection is
- * dialled by the transport, the others are accepted by it
+ * dialed by the transport, the others are accepted by it
  */
 export async function connecting (defer: Defer): Promise<Connect> {
   const { dial, listen } = rawTransport(defer)

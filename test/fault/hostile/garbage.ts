@@ -47,7 +47,7 @@ const names = Object.keys(kinds)
 
 export const garbage: Scenario[] = [
   {
-    name: `garbage of ${names.length} kinds from diallers`,
+    name: `garbage of ${names.length} kinds from dialers`,
     runs: 10 * names.length,
     concurrency: 6,
     timeout: 20_000,
@@ -80,21 +80,21 @@ export const garbage: Scenario[] = [
     timeout: 20_000,
     async prepare ({ defer, random }) {
       const { logger, lines } = logLines(defer)
-      const dialler = await createNode(defer, { logger })
+      const dialer = await createNode(defer, { logger })
 
       defer(async () => new Promise(resolve => { setTimeout(resolve, 1_000) }))
 
       return async run => {
         const { port, next } = await rawPeer(run.defer, { allowHalfOpen: false, host: '0.0.0.0' })
         const begin = performance.now()
-        const dialled = dialler.dial(toMultiaddr(`/ip4/127.0.0.${2 + run.index % 8}/tcp/${port}`), { signal: AbortSignal.timeout(DEADLINE) })
+        const dialed = dialer.dial(toMultiaddr(`/ip4/127.0.0.${2 + run.index % 8}/tcp/${port}`), { signal: AbortSignal.timeout(DEADLINE) })
           .then(() => { throw new Error('connected to garbage') }, err => err)
         const socket = await next()
 
         socket.resume()
         await sendGarbage(run, socket, random)
 
-        const error: Error = await within(DEADLINE + SLACK, 'the dial', dialled)
+        const error: Error = await within(DEADLINE + SLACK, 'the dial', dialed)
         run.measured('ms to reject', performance.now() - begin)
 
         if (error.message === 'connected to garbage') {

@@ -101,12 +101,12 @@ async function prepareNodes ({ defer }: Context, bytes: number, linkTo: (target:
 
   return async run => {
     const port = await linkTo(portOf(listener.getMultiaddrs()[0]), run)
-    const dialler = await nodeOf(run.defer, run.index, PATIENT)
+    const dialer = await nodeOf(run.defer, run.index, PATIENT)
     const start = performance.now()
-    const connection = await dialler.dial(multiaddr(`/ip4/127.0.0.1/tcp/${port}`), { signal: AbortSignal.timeout(PATIENCE) })
+    const connection = await dialer.dial(multiaddr(`/ip4/127.0.0.1/tcp/${port}`), { signal: AbortSignal.timeout(PATIENCE) })
 
     await over(connection)
-    await accepted.get(dialler.peerId.toString())
+    await accepted.get(dialer.peerId.toString())
     run.measured('s', (performance.now() - start) / 1_000)
     await within(10_000, 'close()', connection.close())
   }

@@ -4,7 +4,7 @@ type Encrypter = (components: any) => ConnectionEncrypter
 type Secure = () => Promise<SecuredConnection>
 
 /**
- * An encrypter with something done around the handshake of who is dialled
+ * An encrypter with something done around the handshake of who is dialed
  */
 export function withHandshake (encrypter: Encrypter, around: (secure: Secure) => Promise<SecuredConnection>): Encrypter {
   return components => {

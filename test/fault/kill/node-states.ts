@@ -44,15 +44,15 @@ async function muxerNode (defer: Defer, index: number): Promise<TestNode> {
 async function killNode (node: TestNode, state: NodeState, run: Run): Promise<void> {
   const remote = runRemote(run.defer, 'node', state)
   const addr = multiaddr(await remote.says())
-  const dialling = node.dial(addr, { signal: AbortSignal.timeout(PATIENCE) })
+  const dialing = node.dial(addr, { signal: AbortSignal.timeout(PATIENCE) })
 
   if (state === 'noise' || state === 'muxer') {
     await remote.says()
     // who is optimistic of the muxer has a connection before the remote has agreed
-    const ended = dialling.then(async connection => endingOf(connection).ended, () => {})
+    const ended = dialing.then(async connection => endingOf(connection).ended, () => {})
     await expectSoonAfterKill(remote, run, 'The end of the dial', ended)
   } else {
-    const connection = await dialling
+    const connection = await dialing
     const stream = await connection.newStream(PROTOCOL)
     const endings = [endingOf(connection), endingOf(stream)]
 

@@ -13,9 +13,9 @@ const server = net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, s
   }
 })
 
-server.listen({ host: '127.0.0.1', port: 0, backlog: state === 'dialling' ? 1 : undefined }, () => {
+server.listen({ host: '127.0.0.1', port: 0, backlog: state === 'dialing' ? 1 : undefined }, () => {
   process.stdout.write(`${JSON.stringify((server.address() as net.AddressInfo).port)}\n`, () => {
-    if (state === 'dialling' || state === 'connected') {
+    if (state === 'dialing' || state === 'connected') {
       // only the kernel answers from now on
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
     }

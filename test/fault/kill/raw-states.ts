@@ -24,13 +24,13 @@ export async function killRaw (state: RawState, run: Run): Promise<void> {
   const { dial } = rawTransport(run.defer)
   const addr = `/ip4/127.0.0.1/tcp/${port}`
 
-  if (state === 'dialling') {
+  if (state === 'dialing') {
     await fillBacklog(run.defer, port)
 
-    const dialling = dial(addr).then(() => { throw new Error('It was dialled') }, () => {})
+    const dialing = dial(addr).then(() => { throw new Error('It was dialed') }, () => {})
     // SYN is sent again after one second, to be refused
     await delay(300)
-    await expectSoonAfterKill(remote, run, 'The dial', dialling)
+    await expectSoonAfterKill(remote, run, 'The dial', dialing)
     return
   }
 

@@ -1,5 +1,5 @@
 /** Where the remote, which is a plain TCP peer, is killed */
-export type RawState = 'dialling' | 'connected' | 'half-closed' | 'closing' | 'lingering'
+export type RawState = 'dialing' | 'connected' | 'half-closed' | 'closing' | 'lingering'
 
 /** Where the remote, which is a libp2p node, is killed */
 export type NodeState = 'noise' | 'muxer' | 'idle' | 'sending' | 'receiving'

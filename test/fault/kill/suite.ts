@@ -9,7 +9,7 @@ export const kill: Suite = {
   promise: 'The process of the remote is killed. The dial fails, the connection and its streams close once, or the socket that lingers goes, within 1 s, and nothing stays open',
   missing: async () => process.platform === 'linux' ? undefined : 'it reads /proc/net/tcp',
   scenarios: [
-    raw('dialling', 'dialling: SYN is not answered'),
+    raw('dialing', 'dialing: SYN is not answered'),
     raw('connected', 'connected, not accepted yet'),
     node('noise', 'during the handshake of Noise'),
     node('muxer', 'during the negotiation of the muxer'),

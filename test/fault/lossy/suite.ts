@@ -45,7 +45,7 @@ export const lossy: Suite = {
   missing: buildToxiproxy,
   scenarios: [
     ...LIMITS.flatMap(([title, bytes]) => [
-      scenario(`limit_data ${title} to the dialler`, { type: 'limit_data', stream: 'downstream', attributes: { bytes } }),
+      scenario(`limit_data ${title} to the dialer`, { type: 'limit_data', stream: 'downstream', attributes: { bytes } }),
       scenario(`limit_data ${title} to the listener`, { type: 'limit_data', stream: 'upstream', attributes: { bytes } })
     ]),
     ...[0, 100].flatMap(timeout => [
@@ -97,10 +97,10 @@ async function prepare ({ defer, random }: Context, poison: Poison, inTheMiddle:
     const link = await toxiproxy.link(port, inTheMiddle ? [] : [poison])
     defer(async () => link.remove())
 
-    const dialler = await nodeOf(defer, index, { ...PATIENT, tcp: { outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT } })
+    const dialer = await nodeOf(defer, index, { ...PATIENT, tcp: { outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT } })
     const endings: Array<[string, Ending | Exchange]> = []
     const signal = AbortSignal.timeout(PATIENCE)
-    const connection = await dialler.dial(multiaddr(`/ip4/127.0.0.1/tcp/${link.port}`), { signal }).catch(() => undefined)
+    const connection = await dialer.dial(multiaddr(`/ip4/127.0.0.1/tcp/${link.port}`), { signal }).catch(() => undefined)
 
     if (signal.aborted) {
       throw new Error('Nothing but its signal ended the dial')
@@ -109,7 +109,7 @@ async function prepare ({ defer, random }: Context, poison: Poison, inTheMiddle:
     injected()
 
     if (connection != null) {
-      endings.push(['The dialled connection', endingOf(connection)])
+      endings.push(['The dialed connection', endingOf(connection)])
       await exchange(connection, endings, inTheMiddle ? { link, poison } : undefined)
     } else if (inTheMiddle) {
       throw new Error('There was nothing yet to refuse the dial for')
@@ -121,10 +121,10 @@ async function prepare ({ defer, random }: Context, poison: Poison, inTheMiddle:
       await expectCut(what, ending, PATIENCE)
     }
 
-    // what the dialler does not know of, the listener may not know of yet
-    await until(() => listener.getConnections(dialler.peerId).length === 0, 'the listener has closed it too', PATIENCE)
+    // what the dialer does not know of, the listener may not know of yet
+    await until(() => listener.getConnections(dialer.peerId).length === 0, 'the listener has closed it too', PATIENCE)
 
-    for (const [what, ending] of accepted.get(dialler.peerId.toString()) ?? []) {
+    for (const [what, ending] of accepted.get(dialer.peerId.toString()) ?? []) {
       await expectCut(what, ending, PATIENCE)
       endings.push([what, ending])
     }
@@ -132,8 +132,8 @@ async function prepare ({ defer, random }: Context, poison: Poison, inTheMiddle:
     measured('ms', performance.now() - since)
     expectPrefixes(endings)
 
-    if (dialler.getConnections().length > 0) {
-      throw new Error('The dialler has a connection left')
+    if (dialer.getConnections().length > 0) {
+      throw new Error('The dialer has a connection left')
     }
   }
 }
@@ -143,7 +143,7 @@ async function exchange (connection: Connection, endings: Array<[string, Ending 
     const stream = await connection.newStream(PROTOCOL, { negotiateFully: false, signal: AbortSignal.timeout(PATIENCE) })
     const exchange = exchangeOn(stream)
 
-    endings.push(['The dialled stream', exchange])
+    endings.push(['The dialed stream', exchange])
 
     if (middle != null) {
       await until(() => exchange.received > 0, 'the middle is reached')

@@ -68,15 +68,15 @@ export async function echoTransport (defer: Defer): Promise<EchoTransport> {
 
   async function abortAtRandom (addr: Multiaddr, random: () => number): Promise<void> {
     const controller = new AbortController()
-    const dialling = dial(addr, controller.signal)
+    const dialing = dial(addr, controller.signal)
 
     if (random() < 0.5) {
       controller.abort()
-      await dialling.catch(() => {})
+      await dialing.catch(() => {})
       return
     }
 
-    const conn = await dialling
+    const conn = await dialing
     conn.send(MESSAGE)
 
     if (random() < 0.5) {

@@ -39,7 +39,7 @@ export const soak: Scenario = {
     defer(async () => delay(1_000))
 
     const listener = await createNode(defer, { listen: true })
-    const dialler = await createNode(defer)
+    const dialer = await createNode(defer)
     const samples: Sample[] = []
     let heapAfterWarmUp = 0
 
@@ -47,10 +47,10 @@ export const soak: Scenario = {
       const end = performance.now() + RUN
 
       while (performance.now() < end) {
-        injected(await mixed(dialler, listener, random))
+        injected(await mixed(dialer, listener, random))
       }
 
-      await dialler.hangUp(listener.peerId)
+      await dialer.hangUp(listener.peerId)
       await until(() => listener.getConnections().length === 0, 'both nodes are without a connection')
       await delay(1_000)
 
@@ -89,8 +89,8 @@ export const soak: Scenario = {
 /**
  * Some of all that nodes do. Returns how much of it was brutal.
  */
-async function mixed (dialler: TestNode, listener: TestNode, random: () => number): Promise<number> {
-  const connection = await dialler.dial(listener.getMultiaddrs())
+async function mixed (dialer: TestNode, listener: TestNode, random: () => number): Promise<number> {
+  const connection = await dialer.dial(listener.getMultiaddrs())
   const streams = await Promise.all(Array.from({ length: 1 + Math.floor(random() * 5) }, async () => connection.newStream(ECHO)))
   let aborted = 0
 

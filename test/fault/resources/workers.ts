@@ -23,11 +23,11 @@ export const workers: Scenario = {
         workerData: { addr: addrs[0].toString(), connections: CONNECTIONS }
       })
       const addr = toMultiaddr(await pEvent(worker, 'message') as string)
-      const dialled = await Promise.all(Array.from({ length: CONNECTIONS }, async () => dial(addr)))
-      const closed = Promise.all(dialled.map(async conn => pEvent(conn, 'close', { rejectionEvents: [] })))
+      const dialed = await Promise.all(Array.from({ length: CONNECTIONS }, async () => dial(addr)))
+      const closed = Promise.all(dialed.map(async conn => pEvent(conn, 'close', { rejectionEvents: [] })))
 
       // all are alive
-      await Promise.all(dialled.map(async conn => {
+      await Promise.all(dialed.map(async conn => {
         const echo = new Promise<void>(resolve => {
           // who stops listening makes the peer wait, and does not hear of its end
           conn.addEventListener('message', () => { resolve() })

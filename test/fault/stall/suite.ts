@@ -82,13 +82,13 @@ async function dialWhileBlocked ({ defer, index, injected }: Run): Promise<void>
   const failed = (await dials).filter(result => result.status === 'rejected')
 
   if (failed.length > 0) {
-    throw new Error(`Live peers were not dialled: ${failed[0].reason.message}`)
+    throw new Error(`Live peers were not dialed: ${failed[0].reason.message}`)
   }
 }
 
 async function acceptWhileBlocked ({ defer, index, injected }: Run): Promise<void> {
   const node = await nodeOf(defer, index, { listen: true, tcp: { inboundSocketInactivityTimeout: INACTIVITY_TIMEOUT } })
-  const remote = runChild(defer, '../../fault/stall/dialling-remote.ts', [node.getMultiaddrs()[0].toString(), PEERS])
+  const remote = runChild(defer, '../../fault/stall/dialing-remote.ts', [node.getMultiaddrs()[0].toString(), PEERS])
 
   await remote.says()
   remote.tell('go')
@@ -101,7 +101,7 @@ async function acceptWhileBlocked ({ defer, index, injected }: Run): Promise<voi
   await until(async () => {
     answered = await remote.says()
     return typeof answered === 'number'
-  }, 'the peers have dialled', PATIENCE)
+  }, 'the peers have dialed', PATIENCE)
 
   if (answered !== PEERS) {
     throw new Error('A live peer was not accepted')

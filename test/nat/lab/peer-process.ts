@@ -14,7 +14,7 @@ export interface PeerEvent {
   addresses?: string[]
   reason?: string
   ok?: boolean
-  redialled?: boolean
+  redialed?: boolean
 
   /** That it listens on */
   port?: number

@@ -39,7 +39,7 @@ pub struct Perf {
     pub security: Security,
 }
 
-/// What is dialled, one after the other.
+/// What is dialed, one after the other.
 pub enum Targets {
     /// The same address so many times.
     Same(Multiaddr, usize),

@@ -59,11 +59,11 @@ const telling = tcpWith(async (dial, ma, options) => {
       ...options,
       onProgress: (event: any) => { port = event.type === 'tcp:local-port' ? event.detail : port }
     })
-    tell({ event: 'dialled-back', ok: true, port })
+    tell({ event: 'dialed-back', ok: true, port })
 
     return connection
   } catch (err: any) {
-    tell({ event: 'dialled-back', ok: false, port, reason: err.message })
+    tell({ event: 'dialed-back', ok: false, port, reason: err.message })
     throw err
   }
 })

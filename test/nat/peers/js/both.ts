@@ -40,18 +40,18 @@ function tell (line: object): void {
 }
 
 async function dial (address: string): Promise<void> {
-  let redialled = false
+  let redialed = false
 
   try {
     const connection = await node.dial(multiaddr(address), {
       force: true,
-      onProgress: ({ type }: { type: string }) => { redialled ||= type === 'tcp:redial' }
+      onProgress: ({ type }: { type: string }) => { redialed ||= type === 'tcp:redial' }
     })
 
     await node.services.ping.ping(connection.remotePeer)
-    tell({ event: 'dialled', ok: true, redialled })
+    tell({ event: 'dialed', ok: true, redialed })
   } catch (err: any) {
-    tell({ event: 'dialled', ok: false, redialled, reason: err.message })
+    tell({ event: 'dialed', ok: false, redialed, reason: err.message })
   }
 }
 

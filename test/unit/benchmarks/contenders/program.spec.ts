@@ -56,34 +56,34 @@ describe('benchmarks: programs in other languages', () => {
       })
 
       it('dials when it is told to, and tells the steps that it knows', async () => {
-        const [listener, dialler] = [openProgram(binaryOf(name)), openProgram(binaryOf(name))]
+        const [listener, dialer] = [openProgram(binaryOf(name)), openProgram(binaryOf(name))]
 
         try {
           const [multiaddr] = await listener.listen(['127.0.0.1'])
 
           for (let i = 0; i < 2; i++) {
-            const sample = await dialler.firstByte(multiaddr)
+            const sample = await dialer.firstByte(multiaddr)
 
             expect(sample).to.have.all.keys('stream', 'firstByte', 'total', 'close')
             expect(sample.total).to.be.above(sample.stream + sample.firstByte)
             expect(sample.firstByte).to.be.above(0)
           }
         } finally {
-          await Promise.all([dialler.close(), listener.close()])
+          await Promise.all([dialer.close(), listener.close()])
         }
       })
 
       it('says why a dial failed, and dials again', async () => {
-        const [listener, dialler] = [openProgram(binaryOf(name)), openProgram(binaryOf(name))]
+        const [listener, dialer] = [openProgram(binaryOf(name)), openProgram(binaryOf(name))]
 
         try {
           const [multiaddr] = await listener.listen(['127.0.0.1'])
           const closed = multiaddr.replace(/tcp\/\d+/, 'tcp/1')
 
-          await expect(dialler.firstByte(closed)).to.eventually.be.rejectedWith(/refused|failed to dial/i)
-          await expect(dialler.firstByte(multiaddr)).to.eventually.have.property('total').that.is.above(0)
+          await expect(dialer.firstByte(closed)).to.eventually.be.rejectedWith(/refused|failed to dial/i)
+          await expect(dialer.firstByte(multiaddr)).to.eventually.have.property('total').that.is.above(0)
         } finally {
-          await Promise.all([dialler.close(), listener.close()])
+          await Promise.all([dialer.close(), listener.close()])
         }
       })
     })

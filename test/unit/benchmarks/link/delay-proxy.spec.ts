@@ -34,9 +34,9 @@ describe('benchmarks: delay proxy', () => {
   })
 
   /**
-   * A dialler and the socket that the target accepted for it
+   * A dialer and the socket that the target accepted for it
    */
-  async function connected (allowHalfOpen = true): Promise<{ dialler: net.Socket, accepted: net.Socket, dialledAt: number }> {
+  async function connected (allowHalfOpen = true): Promise<{ dialer: net.Socket, accepted: net.Socket, dialedAt: number }> {
     const server = net.createServer({ allowHalfOpen })
     server.listen(0, '127.0.0.1')
     await pEvent(server, 'listening')
@@ -45,30 +45,30 @@ describe('benchmarks: delay proxy', () => {
     const proxy = await delayProxy({ target: { host: '127.0.0.1', port: (server.address() as net.AddressInfo).port }, delay: DELAY })
     proxies.push(proxy)
 
-    const dialledAt = performance.now()
-    const dialler = net.connect({ host: proxy.host, port: proxy.port, allowHalfOpen })
+    const dialedAt = performance.now()
+    const dialer = net.connect({ host: proxy.host, port: proxy.port, allowHalfOpen })
     const accepted = await pEvent<'connection', net.Socket>(server, 'connection')
-    open.push(() => dialler.destroy(), () => accepted.destroy())
+    open.push(() => dialer.destroy(), () => accepted.destroy())
 
-    return { dialler, accepted, dialledAt }
+    return { dialer, accepted, dialedAt }
   }
 
   it('shows the connection to the target one delay after the dial', async () => {
     await expectDelays(1, async () => {
-      const { dialledAt } = await connected()
+      const { dialedAt } = await connected()
 
-      return performance.now() - dialledAt
+      return performance.now() - dialedAt
     })
   })
 
   it('holds a chunk back in each direction', async () => {
-    const { dialler, accepted } = await connected()
+    const { dialer, accepted } = await connected()
     accepted.pipe(accepted)
 
     await expectDelays(2, async () => {
       const start = performance.now()
-      dialler.write('x')
-      await pEvent(dialler, 'data')
+      dialer.write('x')
+      await pEvent(dialer, 'data')
 
       return performance.now() - start
     })
@@ -76,18 +76,18 @@ describe('benchmarks: delay proxy', () => {
 
   it('passes a half-close on late and leaves the other direction open', async () => {
     await expectDelays(1, async () => {
-      const { dialler, accepted } = await connected()
+      const { dialer, accepted } = await connected()
       accepted.resume()
 
       const start = performance.now()
-      dialler.end()
+      dialer.end()
       await pEvent(accepted, 'end')
       const time = performance.now() - start
 
       accepted.end('still here')
       const [data] = await Promise.all([
-        pEvent<'data', Buffer>(dialler, 'data'),
-        pEvent(dialler, 'end')
+        pEvent<'data', Buffer>(dialer, 'data'),
+        pEvent(dialer, 'end')
       ])
       expect(data.toString()).to.equal('still here')
 
@@ -96,15 +96,15 @@ describe('benchmarks: delay proxy', () => {
   })
 
   it('passes a reset on', async () => {
-    const { dialler, accepted } = await connected()
+    const { dialer, accepted } = await connected()
 
     accepted.resetAndDestroy()
-    const error = await pEvent<'error', NodeJS.ErrnoException>(dialler, 'error', { rejectionEvents: [] })
+    const error = await pEvent<'error', NodeJS.ErrnoException>(dialer, 'error', { rejectionEvents: [] })
 
     expect(error).to.have.property('code', 'ECONNRESET')
   })
 
-  it('resets the dialler when nothing listens at the target', async () => {
+  it('resets the dialer when nothing listens at the target', async () => {
     const server = net.createServer().listen(0, '127.0.0.1')
     await pEvent(server, 'listening')
     const { port } = server.address() as net.AddressInfo
@@ -113,21 +113,21 @@ describe('benchmarks: delay proxy', () => {
 
     const proxy = await delayProxy({ target: { host: '127.0.0.1', port }, delay: DELAY })
     proxies.push(proxy)
-    const dialler = net.connect(proxy.port, proxy.host)
-    const error = await pEvent<'error', NodeJS.ErrnoException>(dialler, 'error', { rejectionEvents: [] })
+    const dialer = net.connect(proxy.port, proxy.host)
+    const error = await pEvent<'error', NodeJS.ErrnoException>(dialer, 'error', { rejectionEvents: [] })
 
     expect(error).to.have.property('code', 'ECONNRESET')
   })
 
   it('delivers every byte in order to a slow reader before the FIN', async () => {
-    const { dialler, accepted } = await connected()
+    const { dialer, accepted } = await connected()
     const sent = Buffer.alloc(24 * 1024 * 1024)
 
     for (let i = 0; i < sent.byteLength; i++) {
       sent[i] = i % 251
     }
 
-    dialler.end(sent)
+    dialer.end(sent)
 
     const received: Buffer[] = []
     accepted.on('data', chunk => {
@@ -144,11 +144,11 @@ describe('benchmarks: delay proxy', () => {
   })
 
   it('closes what is open', async () => {
-    const { dialler } = await connected(false)
-    dialler.on('error', () => {})
+    const { dialer } = await connected(false)
+    dialer.on('error', () => {})
 
     await Promise.all([
-      pEvent(dialler, 'close'),
+      pEvent(dialer, 'close'),
       proxies[0].close()
     ])
     await proxies[0].close()

@@ -57,7 +57,7 @@ describe('benchmarks: link', () => {
 
   it('ends the processes that it ran', async () => {
     const link = await openLink({ delay: 0 })
-    const { pid } = await link.start('dialler', { script: scriptPath(import.meta.url, '../../../../benchmarks/link/probe'), name: 'A probe' })
+    const { pid } = await link.start('dialer', { script: scriptPath(import.meta.url, '../../../../benchmarks/link/probe'), name: 'A probe' })
     expect(commandLine(pid)).to.not.equal('')
     await link.close()
 
@@ -65,8 +65,8 @@ describe('benchmarks: link', () => {
   })
 
   it('names namespaces after their owner', () => {
-    expect(ownerOf(endNames(4194304).dialler)).to.equal(4194304)
-    expect(endNames(4194304).dialler).to.have.length.below(16)
+    expect(ownerOf(endNames(4194304).dialer)).to.equal(4194304)
+    expect(endNames(4194304).dialer).to.have.length.below(16)
     expect(ownerOf('somebody-else')).to.be.undefined()
   })
 

@@ -75,7 +75,7 @@ describe('benchmarks: charts', () => {
   })
 
   it('leaves out a median that has no place on a logarithmic axis, but not a band that goes below zero', async () => {
-    const samples = scale.samples.map(series => series.metric === 'rss dialler' && series.row === '1000' ? { ...series, samples: [-9_000, 4_096, 4_096] } : series)
+    const samples = scale.samples.map(series => series.metric === 'rss dialer' && series.row === '1000' ? { ...series, samples: [-9_000, 4_096, 4_096] } : series)
     const drawn = scaleChart({ ...scale, samples }, 'connection')
     const panel = (drawn as any).vconcat[1].concat.find(({ title }: any) => title.text === 'RSS')
 

@@ -28,11 +28,11 @@ const THROUGHPUT = ['throughput', '--rows', 'small', '--levels', 'connection', '
 
 const cases: Case[] = [
   { title: 'connect, while it starts over a proxy', args: connect('proxy', 'floor'), signal: 'SIGTERM', at: { says: /starting \w+ over proxy/ } },
-  { title: 'connect, while it dials over a proxy', args: connect('proxy', 'floor'), signal: 'SIGINT', at: { says: /dialled \w+ over proxy/ }, onlyThorough: true },
+  { title: 'connect, while it dials over a proxy', args: connect('proxy', 'floor'), signal: 'SIGINT', at: { says: /dialed \w+ over proxy/ }, onlyThorough: true },
   { title: 'connect, while it starts over a relay', args: connect('relay', 'floor'), signal: 'SIGINT', at: { says: /starting \w+ over relay/ }, needs: canRelay, onlyThorough: true },
-  { title: 'connect, while it dials over a relay', args: connect('relay', 'official'), signal: 'SIGTERM', at: { says: /dialled \w+ over relay/ }, needs: canRelay },
-  { title: 'connect, while programs in other languages dial', args: connect('relay', 'go,rust'), signal: 'SIGINT', at: { says: /dialled \w+ over relay/ }, needs: canRelay && areBuilt, onlyThorough: true },
-  { title: 'connect, while programs in other languages dial', args: connect('proxy', 'go,rust'), signal: 'SIGKILL', at: { says: /dialled \w+ over proxy/ }, needs: areBuilt },
+  { title: 'connect, while it dials over a relay', args: connect('relay', 'official'), signal: 'SIGTERM', at: { says: /dialed \w+ over relay/ }, needs: canRelay },
+  { title: 'connect, while programs in other languages dial', args: connect('relay', 'go,rust'), signal: 'SIGINT', at: { says: /dialed \w+ over relay/ }, needs: canRelay && areBuilt, onlyThorough: true },
+  { title: 'connect, while programs in other languages dial', args: connect('proxy', 'go,rust'), signal: 'SIGKILL', at: { says: /dialed \w+ over proxy/ }, needs: areBuilt },
   { title: 'nagle', args: NAGLE, signal: 'SIGINT', at: { says: /run \d+ of 50/ }, needs: canRelay && missing().length === 0, onlyThorough: true },
   { title: 'nagle', args: NAGLE, signal: 'SIGKILL', at: { says: /run \d+ of 50/ }, needs: canRelay && missing().length === 0 },
   { title: 'throughput, while it measures', args: [...THROUGHPUT, '--target', '50', '--rounds', '500', '--no-fresh-processes'], signal: 'SIGINT', at: { says: /round (?!1,)\d+,/ }, onlyThorough: true },

@@ -21,13 +21,13 @@ describe('benchmarks: a core for each end', () => {
     const pair = await startPair(contenderNamed('connection', 'net'), rowNamed('small'))
 
     try {
-      const [dialler, listener] = [pair.dialler, pair.listener].map(({ pid }) => (
+      const [dialer, listener] = [pair.dialer, pair.listener].map(({ pid }) => (
         /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
       ))
 
-      expect(dialler).to.match(/^\d+$/)
+      expect(dialer).to.match(/^\d+$/)
       expect(listener).to.match(/^\d+$/)
-      expect(dialler).to.not.equal(listener)
+      expect(dialer).to.not.equal(listener)
     } finally {
       await pair.end()
     }

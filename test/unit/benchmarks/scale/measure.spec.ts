@@ -1,16 +1,16 @@
 import { expect } from 'aegir/chai'
 import { selectContenders } from '../../../../benchmarks/contenders/registry.ts'
 import { parseLimits } from '../../../../benchmarks/scale/descriptors.ts'
-import { Dialling } from '../../../../benchmarks/scale/dialling.ts'
+import { Dialing } from '../../../../benchmarks/scale/dialing.ts'
 import { measureConnections } from '../../../../benchmarks/scale/run.ts'
-import type { Dialled, Peer } from '../../../../benchmarks/contenders/contender.ts'
+import type { Dialed, Peer } from '../../../../benchmarks/contenders/contender.ts'
 
 describe('benchmarks: scale', function () {
   this.timeout(60_000)
 
   it('dials as often as it should, one dial at a time for each address', async () => {
     const underWay = new Map<string, number>()
-    const connections: Dialled[] = []
+    const connections: Dialed[] = []
     let most = 0
 
     const peer = {
@@ -24,15 +24,15 @@ describe('benchmarks: scale', function () {
       }
     } satisfies Partial<Peer>
 
-    const dialling = new Dialling(peer as unknown as Peer)
+    const dialing = new Dialing(peer as unknown as Peer)
 
-    expect(await dialling.dial(['a', 'b', 'c'], 10, connections)).to.be.above(0)
+    expect(await dialing.dial(['a', 'b', 'c'], 10, connections)).to.be.above(0)
     expect(connections).to.have.length(10)
     expect(most).to.equal(1)
 
-    const { p50, p99 } = dialling.take()
+    const { p50, p99 } = dialing.take()
     expect(p50).to.be.above(0).and.at.most(p99)
-    expect(dialling.take().p99, 'since then').to.equal(0)
+    expect(dialing.take().p99, 'since then').to.equal(0)
   })
 
   it('knows how many files may be open', () => {

@@ -35,7 +35,7 @@ function pairThatTook (...milliseconds: number[]): Pair & { runs: unknown[][] } 
     async end () {}
   } as unknown as Worker<ThroughputTasks>
 
-  return { dialler: end, listener: end, port: 0, runs, async end () {} }
+  return { dialer: end, listener: end, port: 0, runs, async end () {} }
 }
 
 describe('benchmarks: the throughput of a row', function () {

@@ -73,12 +73,12 @@ describe('benchmarks: throughput', () => {
     // the extra ones want more than one channel
     for (const row of rows.filter(row => row.keepsConnection && row.extra !== true)) {
       it(`${row.name}: the two halves understand each other`, async () => {
-        const [dialler, listener] = joinedChannels(40_001)
+        const [dialer, listener] = joinedChannels(40_001)
         const session: Session = {
           peer: undefined as any,
           address: '',
-          connection: { open: async () => dialler, close: async () => {} },
-          channel: dialler
+          connection: { open: async () => dialer, close: async () => {} },
+          channel: dialer
         }
         let operations = 0
         const onOperation = (): void => { operations++ }

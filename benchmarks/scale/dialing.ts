@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks'
 import { Percentiles } from '../measure/percentiles.ts'
-import type { Dialled, Peer } from '../contenders/contender.ts'
+import type { Dialed, Peer } from '../contenders/contender.ts'
 import type { P50AndP99 } from '../measure/percentiles.ts'
 
 /** Dials, and knows how long each took */
-export class Dialling {
+export class Dialing {
   readonly #peer: Peer
   readonly #times = new Percentiles()
 
@@ -14,21 +14,21 @@ export class Dialling {
 
   /**
    * Dials until there are as many connections as wanted. At each address one dial
-   * is under way at a time: libp2p joins dials of the same address. What is dialled
+   * is under way at a time: libp2p joins dials of the same address. What is dialed
    * goes to `connections`.
    *
    * @returns how long it took, in ms
    */
-  async dial (addresses: string[], count: number, connections: Dialled[]): Promise<number> {
+  async dial (addresses: string[], count: number, connections: Dialed[]): Promise<number> {
     const started = performance.now()
     let begun = 0
 
     await Promise.all(addresses.map(async address => {
       while (begun < count) {
         begun++
-        const dialled = performance.now()
+        const dialed = performance.now()
         connections.push(await this.#peer.dial(address))
-        this.#times.record(performance.now() - dialled)
+        this.#times.record(performance.now() - dialed)
       }
     }))
 

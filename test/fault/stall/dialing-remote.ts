@@ -1,5 +1,5 @@
 /*
- * A node that dials who is about to block: `dialling-remote.ts "<address>" <count>`
+ * A node that dials who is about to block: `dialing-remote.ts "<address>" <count>`
  * tells how many of its connections answer a ping in the end.
  */
 import { createInterface } from 'node:readline'
@@ -12,7 +12,7 @@ const nodes = await Promise.all(Array.from({ length: count }, async () => create
 
 createInterface({ input: process.stdin }).once('line', async () => {
   const results = await Promise.allSettled(nodes.map(async node => {
-    tell('dialling')
+    tell('dialing')
     const connection = await node.dial(multiaddr(address))
     await node.services.ping.ping(connection.remotePeer)
   }))

@@ -1,5 +1,5 @@
 /*
- * The dialling process: `dialler.ts <kind> <control port> [title]` tries every
+ * The dialing process: `dialer.ts <kind> <control port> [title]` tries every
  * feature, or one, against a listening process, and prints a line of JSON for
  * each.
  */
