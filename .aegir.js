@@ -6,6 +6,10 @@ export default {
     },
     bundlesizeMax: '40KB'
   },
+  test: {
+    // aegir asks Node to transform types, and then every process that a test starts warns; stripping them is Node's default
+    before: () => ({ env: { NODE_OPTIONS: process.env.NODE_OPTIONS ?? '' } })
+  },
   docs: {
     // to the folder .docs only: it publishes in CI by default
     publish: false

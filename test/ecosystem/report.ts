@@ -43,7 +43,8 @@ export function report ({ rounds, programs, modes, versions, skipped, provenance
     '## Times',
     [
       'Time of the program on the clock, and of the processor for all nodes together, as a part of official\'s in the same round: medians. What is slower than official in every round, and by more',
-      'than 5 % in the median, in both measures, is bold. Times of programs that wait for timers of their own (identify push, gossipsub) say little.'
+      'than 5 % in the median, in both measures, is bold. Times of programs that wait for timers of their own (identify push, gossipsub) say little. The clock of autonat stops at the fourth',
+      'confirmation: ten connections have been opened by then with `tcp()` alone, eight with official, so that each takes as long.'
     ].join('\n'),
     markdownTable({
       columns: [{ title: 'program', align: 'left' }, { title: `${MODES.official}, ms` }, ...modes.filter(mode => mode !== 'official').flatMap(mode => [{ title: `${MODES[mode]}, clock` }, { title: 'processor' }])],
