@@ -10,6 +10,9 @@ import type { Socket } from 'node:net'
 
 const skipped = straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'
 
+/** Before libuv 1.52 an empty write asks, behind the peer's FIN, whether it was a reset: see end-socket.ts */
+const isResetAskedFor = Number(process.versions.uv.split('.')[1]) < 52
+
 describe('fault 6: one write for what is sent with no await between', function () {
   this.timeout(60_000)
 
@@ -21,7 +24,10 @@ describe('fault 6: one write for what is sent with no await between', function (
     await talk(await next())
     const calls = await child.calls()
 
-    return calls.filter(call => call.includes(`->127.0.0.1:${port}]`)).map(call => Number(/[=] (\d+)$/.exec(call)?.[1]))
+    return calls
+      .filter(call => call.includes(`->127.0.0.1:${port}]`))
+      .map(call => Number(/[=] (\d+)$/.exec(call)?.[1]))
+      .filter(bytes => bytes > 0 || !isResetAskedFor)
   }
 
   const writesToSend = async (what: object): Promise<number> => (await writesOf('sender.ts', what, readAll)).length
