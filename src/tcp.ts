@@ -133,6 +133,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       lingering: this.#lingering,
       sockets: this.#sockets,
       bindServer: this.#reusePort?.bindServer ?? this.#settings.fastOpen?.bindServer,
+      onListen: this.#reusePort?.waitFor,
       metrics: this.#components.metrics,
       logger: this.#logger
     })

@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { raceSignal } from 'race-signal'
 import { RECENT_PEERS, RECENT_PEER_TIMEOUT } from '../constants.ts'
 import { ReusePortUnsupportedError, withCause } from '../errors.ts'
 import { chooseLocalAddress, needsSource } from './local-port.ts'
@@ -30,6 +31,9 @@ const PORT_ERRORS = ['EADDRINUSE', 'EADDRNOTAVAIL', 'ESELFCONNECT']
 export class ReusePort {
   /** Servers and their listen options, in the order in which they began to listen */
   readonly #servers = new Map<Server, ListenOptions>()
+
+  /** Listeners that are about to listen: settled when they do, or cannot */
+  readonly #beginning = new Set<Promise<void>>()
 
   /** Servers that have our event listeners already: a server that pauses keeps them */
   readonly #watched = new WeakSet<Server>()
@@ -79,8 +83,17 @@ export class ReusePort {
   }
 
   /**
-   * Chooses the port that a dial leaves from. The signal ends look-ups; the dial itself then
-   * fails by it. `fastOpen` is set if the SYN of the dial may carry data
+   * Dials wait for a listener that is about to listen, since they may leave from its port.
+   * libp2p dials a relay that is named in its `listen` while the other listeners begin.
+   */
+  readonly waitFor = (listening: Promise<void>): void => {
+    const settled = listening.catch(() => {}).finally(() => { this.#beginning.delete(settled) })
+    this.#beginning.add(settled)
+  }
+
+  /**
+   * Chooses the port that a dial leaves from. The signal ends look-ups, and the wait for listeners
+   * that are about to listen; the dial itself then fails by it. `fastOpen` is set if the SYN of the dial may carry data
    */
   async choose (endpoint: Endpoint, options: SocketOptions<TCPDialSocketOptions>, reuse: boolean | undefined, signal: AbortSignal, fastOpen?: FastOpen): Promise<DialPort> {
     const isFixed = reuse === false || options.localAddress != null || options.localPort != null
@@ -105,6 +118,8 @@ export class ReusePort {
   }
 
   async #chooseLocal (target: string, signal: AbortSignal): Promise<LocalAddress | undefined> {
+    await raceSignal(Promise.all(this.#beginning), signal).catch(() => {})
+
     const listening = this.#listening()
     const source = needsSource(listening, target) ? await sourceAddress(target, signal) : undefined
 

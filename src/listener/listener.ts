@@ -31,6 +31,9 @@ export interface TCPListenerInit {
 
   /** @default `server.listen(options)` */
   bindServer?: BindServer
+
+  /** Called when it begins to listen, with what rejects if it cannot */
+  onListen?(listening: Promise<void>): void
 }
 
 export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Listener {
@@ -128,7 +131,10 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     const { allowHalfOpen, keepAlive, keepAliveInitialDelay, noDelay, ...options } = socket
 
     this.#listeningAddr = ma
-    await this.#server.listen(toEndpoint(ma), { backlog, ...options })
+
+    const listening = this.#server.listen(toEndpoint(ma), { backlog, ...options })
+    this.#init.onListen?.(listening)
+    await listening
     this.#log('listening on %s', this.#metrics.label)
   }
 

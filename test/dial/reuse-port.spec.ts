@@ -1,5 +1,6 @@
 import dns from 'node:dns'
 import net from 'node:net'
+import { circuitRelayServer, circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { ReusePortUnsupportedError } from '../../src/index.ts'
@@ -7,7 +8,7 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { createNode, ECHO } from '../fixtures/node.ts'
 import { rawPeer } from '../fixtures/peers.ts'
-import { rawTransport } from '../fixtures/raw.ts'
+import { portOf, rawTransport } from '../fixtures/raw.ts'
 import { isThorough } from '../fixtures/thorough.ts'
 import { until } from '../fixtures/waiting.ts'
 import type { TCPDialOptions } from '../../src/index.ts'
@@ -288,6 +289,41 @@ describe('reusePort', () => {
       await dial(addr)
 
       expect((await next()).remotePort).to.equal(port)
+    })
+
+    for (const ma of ['/ip4/127.0.0.1/tcp/0', '/dns4/localhost/tcp/0']) {
+      it(`that is about to listen on ${ma}`, async () => {
+        const { addr, next } = await rawPeer(defer)
+        const { dial, listen } = rawTransport(defer, { reusePort: true })
+        const listening = listen(ma)
+        await dial(addr)
+
+        expect((await next()).remotePort).to.equal((await listening).port)
+      })
+    }
+
+    it('that cannot listen', async () => {
+      const { addr, next } = await rawPeer(defer)
+      const { dial, listen } = rawTransport(defer, { reusePort: true })
+      const { uses, options } = ports()
+      const listening = listen('/ip4/192.0.2.1/tcp/0')
+      await Promise.all([dial(addr, options), expect(listening).to.eventually.be.rejectedWith(/EADDRNOTAVAIL/)])
+      await next()
+
+      expect(uses).to.deep.equal(['no-listener'])
+    })
+
+    it('that is about to listen when libp2p dials a relay that `listen` names', async () => {
+      const relay = await createNode(defer, { listen: true, services: { relay: circuitRelayServer() } })
+      const relayed = relay.getMultiaddrs().map(ma => ma.encapsulate('/p2p-circuit').toString())
+      const node = await createNode(defer, {
+        addresses: { listen: [...relayed, '/ip4/127.0.0.1/tcp/0'] },
+        transports: [circuitRelayTransport()],
+        tcp: { reusePort: true }
+      })
+      const [own] = node.getMultiaddrs().map(portOf)
+
+      expect(relay.getConnections(node.peerId).map(({ remoteAddr }) => portOf(remoteAddr))).to.deep.equal([own])
     })
 
     it('that closes', async () => {
