@@ -10,7 +10,7 @@ const MAX_QUICK = 64
 export class StoreDelay {
   readonly #store: (protocol: string) => Promise<void>
 
-  /** Protocols that were stored within one turn of the event loop */
+  /** Protocols that were stored by microtasks alone: nothing can arrive meanwhile */
   readonly #quick = new Set<string>()
 
   constructor (store: (protocol: string) => Promise<void>) {
@@ -23,10 +23,10 @@ export class StoreDelay {
     }
 
     let isQuick = true
-    const turn = setImmediate(() => { isQuick = false })
+    // runs when no microtask is left. A timer or an immediate could be later than what the store waits for
+    queueMicrotask(() => { process.nextTick(() => { isQuick = false }) })
 
     await this.#store(protocol)
-    clearImmediate(turn)
 
     if (isQuick && this.#quick.size < MAX_QUICK) {
       this.#quick.add(protocol)
