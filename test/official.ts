@@ -36,7 +36,7 @@ interface Report {
 
 console.info('running %d groups of specs against @libp2p/tcp', SPECS.length)
 
-const { stdout } = await execa('mocha', [...SPECS, '--ui', 'bdd', '--timeout', '60000', '--reporter', 'json', '--exit'], {
+const { stdout } = await execa('mocha', [...SPECS, '--no-parallel', '--ui', 'bdd', '--timeout', '60000', '--reporter', 'json', '--exit'], {
   cwd: path.resolve(import.meta.dirname, '..'),
   env: {
     TRANSPORT: 'official',

@@ -32,7 +32,7 @@ async function main (specs: string[], { runs, grep }: Flags): Promise<void> {
   let crashes = 0
 
   for (let run = 1; run <= runs; run++) {
-    const { stdout, exitCode } = await execa('mocha', [...specs, '--ui', 'bdd', '--timeout', '60000', '--reporter', 'json', '--exit', ...(grep == null ? [] : ['--fgrep', grep])], {
+    const { stdout, exitCode } = await execa('mocha', [...specs, '--no-parallel', '--ui', 'bdd', '--timeout', '60000', '--reporter', 'json', '--exit', ...(grep == null ? [] : ['--fgrep', grep])], {
       cwd: path.resolve(import.meta.dirname, '..'),
       env: { NODE_ENV: 'test', NODE_OPTIONS: '--no-warnings' },
       preferLocal: true,

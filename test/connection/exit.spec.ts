@@ -40,7 +40,9 @@ describe('a process that exits', () => {
     for (const [when, options] of chosen) {
       it(`has delivered what was sent over ${what} ${when}`, async () => {
         const { addr, next } = await listenFor(layer, defer)
-        const child = runChild(defer, 'send-and-exit.ts', [addr, { ...options, layer, sends: SENDS, bytes: BYTES }])
+        const child = runChild(defer, 'send-and-exit.ts', [addr, { ...options, layer, sends: SENDS, bytes: BYTES }], {
+          isQuiet: options.ending === 'uncaught exception'
+        })
         const stream = await next
         const received = collect(stream)
 

@@ -20,7 +20,7 @@ describe(`the tests of Fast Open in a network namespace of their own${works ? ''
   for (const name of readdirSync(HERE).filter(name => /\.spec\.[jt]s$/.test(name) && !name.startsWith('own-namespace'))) {
     it(name, async () => {
       const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'))
-      const { exitCode, all } = await execa('unshare', ['-n', 'sh', '-c', SET_UP, 'sh', process.execPath, mocha, '--ui', 'bdd', '--timeout', '60000', '--exit', `${HERE}${name}`], {
+      const { exitCode, all } = await execa('unshare', ['-n', 'sh', '-c', SET_UP, 'sh', process.execPath, mocha, '--no-parallel', '--ui', 'bdd', '--timeout', '60000', '--exit', `${HERE}${name}`], {
         env: { OWN_NAMESPACE: 'true' }, reject: false, all: true
       })
 

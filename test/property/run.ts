@@ -25,7 +25,7 @@ await new Command('test:property')
   .parseAsync()
 
 async function main ({ runs, minutes, seed, path: counterexample, only }: Flags): Promise<void> {
-  const { exitCode } = await execa('mocha', ['test/property/**/*.spec.ts', '--ui', 'bdd', '--timeout', '60000', ...(only == null ? [] : ['--fgrep', only])], {
+  const { exitCode } = await execa('mocha', ['test/property/**/*.spec.ts', '--no-parallel', '--ui', 'bdd', '--timeout', '60000', ...(only == null ? [] : ['--fgrep', only])], {
     cwd: path.resolve(import.meta.dirname, '..', '..'),
     env: {
       NODE_ENV: 'test',
