@@ -27,6 +27,9 @@ export interface ConnectInit {
   /** Whether a socket has emitted 'connect' before the peer answered its SYN. The caller then reports the connection later */
   isPending?(socket: Socket): boolean
 
+  /** Whether the kernel does not choose the port that the socket leaves from: if that is the one it dials, it may be connected to itself */
+  fromChosenPort?: boolean
+
   /** @returns another way to open the socket after this error, if there is one. The signal stays the same */
   reopen?(err: Error): OpenSocket | undefined
 }
@@ -70,7 +73,7 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
         action()
       }
       const onConnect = settle(() => {
-        if (isConnectedToItself(socket)) {
+        if (init.fromChosenPort === true && isConnectedToItself(socket)) {
           onError(Object.assign(new Error('The socket is connected to itself: nobody listens there'), { code: 'ESELFCONNECT' }))
         } else {
           resolve(undefined)

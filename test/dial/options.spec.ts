@@ -1,6 +1,7 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { TCPConnectError } from '../../src/index.ts'
 import { mergeDialOptions, mergeListenOptions } from '../../src/options.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
@@ -62,6 +63,13 @@ describe('fault 5: options of the dial', () => {
     await rawTransport(defer, { dialOpts: { localAddress: '127.0.0.77' } }).dial(addr)
 
     expect(await next()).to.have.property('remoteAddress', '127.0.0.77')
+  })
+
+  it('localPort does not connect a socket to itself', async () => {
+    const localPort = await freePort()
+    const dialed = rawTransport(defer, { dialOpts: { localPort } }).dial(`/ip4/127.0.0.1/tcp/${localPort}`)
+
+    await expect(dialed).to.eventually.be.rejectedWith(TCPConnectError, /itself/)
   })
 
   it('localPort is where we dial from', async () => {
