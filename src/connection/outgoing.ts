@@ -43,8 +43,8 @@ export class Outgoing implements Batcher {
 
   #run?: CopyRun
 
-  /** Exists while a batch waits for more data: ends that wait */
-  #stopWaitingForMore?: () => void
+  /** Exists while a batch waits for more data, and ends that wait */
+  #moreTimer?: NodeJS.Timeout
 
   /** Created at the first write that the kernel does not take whole */
   #stallWatch?: StallWatch
@@ -76,20 +76,9 @@ export class Outgoing implements Batcher {
     this.#isReply = true
   }
 
-  /**
-   * Let what is written next wait until more is written, but no longer than `ms`. If that is
-   * 0, it waits for this turn of the event loop at most.
-   */
+  /** Let what is written next wait until more is written, but no longer than `ms` */
   waitForMore (ms: number): void {
-    const flush = (): void => { this.flush() }
-
-    if (ms === 0) {
-      const immediate = setImmediate(flush)
-      this.#stopWaitingForMore = () => { clearImmediate(immediate) }
-    } else {
-      const timer = setTimeout(flush, ms)
-      this.#stopWaitingForMore = () => { clearTimeout(timer) }
-    }
+    this.#moreTimer = setTimeout(() => { this.flush() }, ms)
   }
 
   /**
@@ -117,10 +106,10 @@ export class Outgoing implements Batcher {
 
     if (!canWait) {
       this.flush()
-    } else if (!isFirst && this.#stopWaitingForMore != null) {
+    } else if (!isFirst && this.#moreTimer != null) {
       this.#endWaitForMore()
       flushSoon(this)
-    } else if (isFirst && this.#stopWaitingForMore == null) {
+    } else if (isFirst && this.#moreTimer == null) {
       flushSoon(this)
     }
 
@@ -180,8 +169,8 @@ export class Outgoing implements Batcher {
   }
 
   #endWaitForMore (): void {
-    this.#stopWaitingForMore?.()
-    this.#stopWaitingForMore = undefined
+    clearTimeout(this.#moreTimer)
+    this.#moreTimer = undefined
   }
 
   #wait (bytes: Uint8Array, copyBelow: number, isBacklogged: boolean): void {

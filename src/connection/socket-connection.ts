@@ -144,7 +144,10 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     this.#dropFilterIfDone()
 
     if (filter != null && answer != null) {
-      this.#outgoing.waitForMore(filter.patience)
+      if (filter.patience > 0) {
+        this.#outgoing.waitForMore(filter.patience)
+      }
+
       // not before `send` has returned
       queueMicrotask(() => {
         if (this.status === 'open') {

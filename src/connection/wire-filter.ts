@@ -9,8 +9,8 @@ export interface WireFilter {
   readonly done: boolean
 
   /**
-   * How long data for which `onSend` gave an answer may wait for the next `send`, in ms: the
-   * reader of the answer will send more. 0 is until this turn of the event loop ends
+   * How long data for which `onSend` gave an answer waits for the next `send`, in ms: the
+   * reader of the answer will send more. With 0 it leaves like any other
    */
   readonly patience: number
 

@@ -32,8 +32,8 @@ export class OptimisticNegotiation implements WireFilter {
   #protocol?: string
 
   /**
-   * How long the proposal may wait for the first message of the handshake, so that both
-   * leave in one segment, in ms
+   * How long the proposal waits for the first message of the handshake, so that both leave
+   * in one segment, in ms. Without that the peer is at work on it meanwhile
    */
   patience = 0
 

@@ -7,14 +7,11 @@ import { straceWorks, trace } from '../fixtures/strace.ts'
 import { within } from '../fixtures/waiting.ts'
 import { NOISE, TLS } from './fixtures/proposals.ts'
 
-/** Noise's first message behind its length */
-const HANDSHAKE = 2 + 32
-
 describe('the first write of a dial', () => {
   const defer = cleanUpAfterEach()
 
-  for (const [encrypter, proposal, atLeast] of [['noise', NOISE, HANDSHAKE], ['tls', TLS, 200]] as const) {
-    it(`holds the proposal of ${encrypter} and the first message of its handshake${straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'}`, async function () {
+  for (const [encrypter, proposal] of [['noise', NOISE], ['tls', TLS]] as const) {
+    it(`holds the proposal of ${encrypter}, which the peer works on while the handshake begins${straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'}`, async function () {
       if (!straceWorks) {
         this.skip()
       }
@@ -22,7 +19,7 @@ describe('the first write of a dial', () => {
       const { addr, port, next } = await rawPeer(defer)
       const child = await trace(defer, ['write', 'writev', 'sendto', 'sendmsg'], 'dial-once.ts', [addr, encrypter])
       const socket = await next()
-      const [received] = await pEvent<string, [Buffer]>(socket, 'data', { multiArgs: true })
+      await pEvent(socket, 'data')
 
       // a refusal by RST: the second dial negotiates in full
       socket.resetAndDestroy()
@@ -31,8 +28,7 @@ describe('the first write of a dial', () => {
       const calls = await child.calls()
       const sizes = calls.filter(call => call.includes(`->127.0.0.1:${port}]`)).map(call => Number(/[=] (\d+)$/.exec(call)?.[1]))
 
-      expect(received.subarray(0, proposal.byteLength)).to.equalBytes(proposal)
-      expect(sizes[0]).to.equal(received.byteLength).and.to.be.at.least(proposal.byteLength + atLeast)
+      expect(sizes[0]).to.equal(proposal.byteLength)
     })
   }
 

@@ -86,11 +86,15 @@ describe('a peer that refuses a proposal', () => {
   const defer = cleanUpAfterEach()
 
   it('fails the close() of a stream that was written and closed at once', async () => {
-    const { connection, counted } = await streamNodes(defer)
+    const { connection, counted, holdReplies } = await streamNodes(defer)
+    const release = holdReplies()
     const stream = await connection.newStream(UNKNOWN, EAGER)
 
     stream.send(Uint8Array.of(1))
-    await expect(within(5_000, 'close()', stream.close())).to.eventually.be.rejected()
+    const close = within(5_000, 'close()', stream.close())
+    // before that it could reject `newStream`
+    release()
+    await expect(close).to.eventually.be.rejected()
       .with.property('name', 'UnsupportedProtocolError')
     expect(counted()).to.deep.equal({ refused: 1 })
   })
