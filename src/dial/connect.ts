@@ -27,7 +27,7 @@ export interface ConnectInit {
   /** Whether a socket has emitted 'connect' before the peer answered its SYN. The caller then reports the connection later */
   isPending?(socket: Socket): boolean
 
-  /** Whether the kernel does not choose the port that the socket leaves from: if that is the one it dials, it may be connected to itself */
+  /** Whether we chose the port that the socket leaves from. If it dials that same port, it may be connected to itself */
   fromChosenPort?: boolean
 
   /** @returns another way to open the socket after this error, if there is one. The signal stays the same */

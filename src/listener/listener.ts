@@ -32,7 +32,7 @@ export interface TCPListenerInit {
   /** @default `server.listen(options)` */
   bindServer?: BindServer
 
-  /** Called when it begins to listen, with what rejects if it cannot */
+  /** Called when it begins to listen. The promise resolves when it listens, and rejects if it cannot */
   onListen?(listening: Promise<void>): void
 }
 

@@ -33,7 +33,7 @@ export class OptimisticNegotiation implements WireFilter {
 
   /**
    * How long the proposal waits for the first message of the handshake, so that both leave
-   * in one segment, in ms. Without that the peer is at work on it meanwhile
+   * in one segment, in ms. With 0 the proposal leaves before, and the peer works on it meanwhile
    */
   patience = 0
 

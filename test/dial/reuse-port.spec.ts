@@ -3,7 +3,9 @@ import net from 'node:net'
 import { circuitRelayServer, circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { ReusePort } from '../../src/dial/reuse-port.ts'
 import { ReusePortUnsupportedError } from '../../src/index.ts'
+import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { createNode, ECHO } from '../fixtures/node.ts'
@@ -33,8 +35,6 @@ function ports (): Ports {
     }
   }
 }
-
-const isSupported = typeof net.BoundSocket === 'function' && process.platform === 'linux'
 
 describe('reusePort where it is not supported', () => {
   const { BoundSocket } = net
@@ -77,7 +77,7 @@ describe('reusePort', () => {
   const defer = cleanUpAfterEach()
 
   before(function () {
-    if (!isSupported) {
+    if (!canReusePort) {
       this.skip()
     }
   })
@@ -311,6 +311,14 @@ describe('reusePort', () => {
       await next()
 
       expect(uses).to.deep.equal(['no-listener'])
+    })
+
+    it('that never listens, until the signal of the dial', async () => {
+      const reusePort = new ReusePort(() => {})
+      const signal = AbortSignal.abort()
+      reusePort.waitFor(new Promise(() => {}))
+
+      expect(await reusePort.choose({ host: '127.0.0.1', port: 1, family: 4 }, { noDelay: true, keepAlive: true, allowHalfOpen: false }, undefined, signal)).to.have.property('use', 'no-listener')
     })
 
     it('that is about to listen when libp2p dials a relay that `listen` names', async () => {

@@ -1,8 +1,8 @@
-import net from 'node:net'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
 import { packageRoot, scriptPath } from '../../benchmarks/script-path.ts'
+import { canReusePort } from '../fixtures/can-reuse-port.ts'
 
 /** Each prints this, and ends by itself */
 const OUTPUT = {
@@ -30,7 +30,7 @@ const OUTPUT = {
 describe('the examples', () => {
   for (const [name, lines] of Object.entries(OUTPUT)) {
     it(`${name}.ts runs and prints what it says`, async function () {
-      if (name === 'nat' && (net.BoundSocket == null || process.platform !== 'linux')) {
+      if (name === 'nat' && !canReusePort) {
         return this.skip()
       }
 

@@ -45,7 +45,7 @@ export function report ({ rounds, programs, modes, versions, skipped, provenance
       'Time of the program on the clock, and of the processor for all nodes together, as a part of official\'s in the same round: medians. What is slower than official in every round, and by more',
       'than 5 % in the median, in both measures, is bold. Times of programs that wait for timers of their own (identify push, gossipsub) say little. The clock of autonat stops at the fourth',
       'confirmation: ten connections have been opened by then with `tcp()` alone, eight with official, so that each takes as long. That of autonat-v1 stops at the fourth dial, while servers still',
-      'answer: how much of that falls before it differs, and the whole process takes 1.05 of official\'s processor time where nodes are mixed (five runs).'
+      'answer: how much of that falls before it differs.'
     ].join('\n'),
     markdownTable({
       columns: [{ title: 'program', align: 'left' }, { title: `${MODES.official}, ms` }, ...modes.filter(mode => mode !== 'official').flatMap(mode => [{ title: `${MODES[mode]}, clock` }, { title: 'processor' }])],

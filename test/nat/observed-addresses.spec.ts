@@ -1,8 +1,8 @@
-import net from 'node:net'
 import { TypedEventEmitter } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { ObservedAddresses } from '../../src/nat/observed-addresses.ts'
+import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -10,8 +10,6 @@ import type { RawTransport } from '../fixtures/raw.ts'
 import type { ConnectionStatus } from '@libp2p/interface'
 
 const PUBLIC = '/ip4/45.0.1.2/tcp/4001'
-const isSupported = typeof net.BoundSocket === 'function' && process.platform === 'linux'
-
 function seenBy (id: string, host = '46.0.0.1', status: ConnectionStatus = 'open'): Parameters<ObservedAddresses['add']>[0] {
   return { id, status, remoteAddr: multiaddr(`/ip4/${host}/tcp/1`) }
 }
@@ -90,7 +88,7 @@ describe('a transport with reusePort', () => {
   const defer = cleanUpAfterEach()
 
   before(function () {
-    if (!isSupported) {
+    if (!canReusePort) {
       this.skip()
     }
   })

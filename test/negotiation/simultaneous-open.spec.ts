@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import net from 'node:net'
 import { noise } from '@libp2p/noise'
 import { tls } from '@libp2p/tls'
 import { yamux } from '@libp2p/yamux'
@@ -9,6 +8,7 @@ import { optimistic } from '../../src/index.ts'
 import { encodeProposal } from '../../src/negotiation/codec.ts'
 import { OptimisticNegotiation } from '../../src/negotiation/optimistic-negotiation.ts'
 import { SimultaneousOpen } from '../../src/negotiation/simultaneous-open.ts'
+import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
 import { fullBacklog } from '../fixtures/workers.ts'
@@ -18,8 +18,6 @@ import type { Dialer, DialerOptions } from './fixtures/dialer.ts'
 import type { TCPDialOptions } from '../../src/index.ts'
 import type { Cleanup } from '../fixtures/cleanup.ts'
 import type { Connection } from '@libp2p/interface'
-
-const isSupported = typeof net.BoundSocket === 'function' && process.platform === 'linux'
 
 const stacks: Record<string, () => DialerOptions> = {
   'Noise, optimistic': () => ({ connectionEncrypters: [noise()], tcp: { reusePort: true } }),
@@ -34,7 +32,7 @@ describe('a simultaneous open', () => {
   const defer = cleanUpAfterEach()
 
   before(function () {
-    if (!isSupported) {
+    if (!canReusePort) {
       this.skip()
     }
   })
