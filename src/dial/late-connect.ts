@@ -20,7 +20,10 @@ export class LostCookieError extends Error {
 
 const NOTHING = new Uint8Array()
 
-/** Codes of a connection that was established: before that the kernel would say ECONNREFUSED */
+/**
+ * Codes of a peer that accepted the connection and reset it at once, for example because it has
+ * too many. Before it is accepted the kernel says ECONNREFUSED
+ */
 const RESET_CODES = ['ECONNRESET', 'EPIPE']
 
 /**
@@ -275,7 +278,7 @@ export class LateConnect {
       return
     }
 
-    if (socket.bytesRead > 0 || RESET_CODES.includes(err.code ?? '')) {
+    if (socket.bytesRead > 0) {
       this.#state = 'connected'
       metrics?.events.increment({ connect: true })
       return
@@ -302,7 +305,9 @@ function asConnectError (err: NodeJS.ErrnoException, endpoint: Endpoint): NodeJS
   }
 
   const { host: address, port } = endpoint
-  const message = `connect ${err.code} ${address}:${port}`
+  // an ordinary connect of which the peer wants to hear nothing meets a reset, and never writes
+  const { code, errno } = RESET_CODES.includes(err.code) ? { code: 'ECONNRESET', errno: -os.constants.errno.ECONNRESET } : err
+  const message = `connect ${code} ${address}:${port}`
 
-  return withCause(Object.assign(new Error(message), { code: err.code, errno: err.errno, syscall: 'connect', address, port }), err)
+  return withCause(Object.assign(new Error(message), { code, errno, syscall: 'connect', address, port }), err)
 }

@@ -21,6 +21,7 @@ import type { FastOpen, TCPOptions } from '../../src/index.ts'
 import type { Defer } from '../fixtures/cleanup.ts'
 import type { Dialer } from '../negotiation/fixtures/dialer.ts'
 import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
+import type { Libp2pOptions } from 'libp2p'
 
 const encrypters = { noise, tls } as const
 
@@ -33,12 +34,13 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
     }
   })
 
-  async function listener (defer: Defer, { host = '/ip4/127.0.0.1', security = 'noise' as keyof typeof encrypters, options = { fastOpen: fastOpen() } as TCPOptions } = {}): Promise<Libp2p> {
+  async function listener (defer: Defer, { host = '/ip4/127.0.0.1', security = 'noise' as keyof typeof encrypters, options = { fastOpen: fastOpen() } as TCPOptions, node: nodeOptions = {} as Libp2pOptions } = {}): Promise<Libp2p> {
     const node = await bareNode(defer, {
       addresses: { listen: [`${host}/tcp/0`] },
       transports: [tcp(options)],
       connectionEncrypters: [encrypters[security]()],
-      streamMuxers: [yamux()]
+      streamMuxers: [yamux()],
+      ...nodeOptions
     })
 
     await node.handle(ECHO, echo)
@@ -177,6 +179,30 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
       expect(fast.error.message).to.equal(ordinary.error.message)
       expect({ ...fast, error: undefined }).to.deep.equal({ ...ordinary, error: undefined })
     })
+
+    const refusals: Record<string, Libp2pOptions> = {
+      'the gater of the peer denies it': { connectionGater: { denyInboundConnection: async () => true } },
+      'the peer has too many connections': { connectionManager: { maxConnections: 1 } }
+    }
+
+    for (const [reason, node] of Object.entries(refusals)) {
+      it(`because ${reason}: the same TCPConnectError, every time`, async () => {
+        const addr = (await listener(defer, { node })).getMultiaddrs()[0].toString()
+        const { dial } = await dialer(defer)
+
+        // the one connection that may be
+        await dial(addr).catch(() => {})
+
+        for (let i = 0; i < 3; i++) {
+          const [ordinary, fast] = await compare(addr, { signal: AbortSignal.timeout(5_000) })
+
+          expect(fast.error.constructor).to.equal(ordinary.error.constructor)
+          expect(fast.error).to.have.property('code', 'ECONNRESET')
+          expect(fast.error.message).to.equal(ordinary.error.message)
+          expect(fast.counted).to.not.have.property('connect')
+        }
+      }).timeout(20_000)
+    }
 
     it('leave no descriptor, handle or timer', async () => {
       const { addr, server } = await rawPeer(defer)
