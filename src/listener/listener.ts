@@ -6,11 +6,10 @@ import { raceSignal } from 'race-signal'
 import { isUnix, remoteMultiaddr, toEndpoint } from '../addresses.ts'
 import { SocketConnection } from '../connection/socket-connection.ts'
 import { ignoreErrors } from '../connection/socket-listeners.ts'
-import { AcceptGate } from './accept-gate.ts'
 import { DescriptorWatch } from './descriptor-watch.ts'
+import { ListenerLimits } from './limits.ts'
 import { ListenerMetrics } from './listener-metrics.ts'
 import { PausableServer } from './pausable-server.ts'
-import { Slots } from './slots.ts'
 import type { BindServer } from './pausable-server.ts'
 import type { Lingering } from '../connection/lingering.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
@@ -39,8 +38,7 @@ export interface TCPListenerInit {
 export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Listener {
   readonly #init: TCPListenerInit
   readonly #server: PausableServer
-  readonly #slots: Slots
-  readonly #gate: AcceptGate
+  readonly #limits: ListenerLimits
   readonly #descriptors: DescriptorWatch
   readonly #metrics: ListenerMetrics
   readonly #log: Logger
@@ -63,29 +61,27 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     const { closeServerOnMaxConnections, maxConnections, socket } = init.settings
 
     this.#init = init
-    this.#gate = new AcceptGate(closeServerOnMaxConnections)
     this.#log = init.logger.forComponent('libp2p:tcp:listener')
     this.#connectionLog = init.logger.forComponent('libp2p:tcp:connection')
-    this.#metrics = new ListenerMetrics(init.metrics, () => this.#slots.sockets)
+    this.#metrics = new ListenerMetrics(init.metrics, () => this.#limits.sockets)
     setMaxListeners(Infinity, this.#shutdown.signal)
 
     // the connection decides what follows the peer's FIN
     const server = net.createServer({ ...socket, allowHalfOpen: true })
     const limitServer = (): void => {
-      if (maxConnections != null) {
-        // sockets that linger do not count
-        server.maxConnections = maxConnections + this.#slots.lingering
+      if (this.#limits.maxSockets != null) {
+        server.maxConnections = this.#limits.maxSockets
       }
     }
 
-    this.#slots = new Slots({
-      maxConnections: maxConnections ?? Infinity,
-      maxSockets: Math.min(maxConnections ?? Infinity, closeServerOnMaxConnections?.closeAbove ?? Infinity),
+    this.#limits = new ListenerLimits({
+      maxConnections,
+      closeServerOnMaxConnections,
       sockets: init.sockets,
       lingering: init.lingering,
       onLeave: () => {
         limitServer()
-        this.#updateGate()
+        this.#pauseOrResume()
       }
     })
     limitServer()
@@ -181,7 +177,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     this.#log('closing server on %s', this.#metrics.label)
     this.#shutdown.abort()
 
-    await this.#slots.closed(this.#init.settings.connection.closeTimeout)
+    await this.#limits.closed(this.#init.settings.connection.closeTimeout)
     await closed
 
     if (this.#hasListened) {
@@ -207,14 +203,14 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   #onSocket (socket: Socket): void {
     ignoreErrors(socket)
 
-    if (!this.#slots.take(socket)) {
+    if (!this.#limits.admit(socket)) {
       this.#metrics.countEvent('drop')
       socket.destroy()
       return
     }
 
     this.#metrics.countEvent('connection')
-    this.#updateGate()
+    this.#pauseOrResume()
 
     try {
       const maConn = this.#toConnection(socket)
@@ -251,7 +247,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       localAddr,
       direction: 'inbound',
       settings: settings.connection,
-      lingering: this.#slots,
+      lingering: this.#limits,
       metrics: this.#metrics.events,
       metricPrefix: `${this.#metrics.label} `,
       log: this.#connectionLog
@@ -273,13 +269,11 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   }
 
   /** Give up the port when there are too many connections, take it again when there are few enough */
-  #updateGate (): void {
-    this.#gate.update(this.#slots.taken)
-
-    if (!this.#gate.isShut) {
+  #pauseOrResume (): void {
+    if (!this.#limits.isFull(this.#server.state === 'paused')) {
       void this.#resume()
     } else if (this.#server.pause()) {
-      this.#log('paused server on %s with %d connections', this.#metrics.label, this.#slots.taken)
+      this.#log('paused server on %s with %d connections', this.#metrics.label, this.#limits.connections)
       this.#metrics.updateStatus(this.#server.state)
     }
   }
@@ -290,9 +284,9 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     }
 
     try {
-      await this.#server.resume(() => { this.#updateGate() })
+      await this.#server.resume(() => { this.#pauseOrResume() })
       // connections may have come and gone meanwhile
-      this.#updateGate()
+      this.#pauseOrResume()
     } catch (err: any) {
       this.#log.error('error attempting to listen again on %s - %e', this.#metrics.label, err)
       this.#tellListenError(err)

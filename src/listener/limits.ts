@@ -1,19 +1,14 @@
 import { OpenSockets } from '../connection/open-sockets.ts'
 import type { Lingering } from '../connection/lingering.ts'
+import type { ListenerSettings } from '../options.ts'
 import type { Socket } from 'node:net'
 
-export interface SlotsInit {
-  /** How many connections the listener has at most */
-  maxConnections: number
-
-  /** Above this many sockets a newcomer replaces the one that has lingered longest */
-  maxSockets: number
-
+export interface LimitsInit extends Pick<ListenerSettings, 'maxConnections' | 'closeServerOnMaxConnections'> {
   /** Those of the transport */
   sockets: OpenSockets
   lingering: Lingering
 
-  /** A connection has left its slot: it lingers, or its socket is closed */
+  /** A connection has ended: it lingers, or its socket is closed */
   onLeave(): void
 }
 
@@ -24,18 +19,20 @@ export interface SlotsInit {
 type LingeringState = 'waiting' | 'cut'
 
 /**
- * The sockets that a listener has accepted. A connection takes a slot until it is closed.
- * Its socket may linger after that, so that the peer can read everything; but a peer that
- * withholds its FIN must not keep others out.
+ * The sockets that a listener has accepted, and how many more it may accept.
+ *
+ * A connection counts until it is closed. Its socket may linger after that, so that the peer
+ * can read everything. A peer that withholds its FIN must not keep others out: a newcomer
+ * replaces the socket that has lingered longest.
  */
-export class Slots implements Lingering {
-  readonly #init: SlotsInit
+export class ListenerLimits implements Lingering {
+  readonly #init: LimitsInit
   readonly #sockets: OpenSockets
 
   /** Those of `#sockets` whose connection is closed, the oldest first */
   readonly #lingering = new Map<Socket, LingeringState>()
 
-  constructor (init: SlotsInit) {
+  constructor (init: LimitsInit) {
     this.#init = init
     this.#sockets = new OpenSockets({ among: init.sockets, onClose: init.onLeave })
   }
@@ -45,28 +42,36 @@ export class Slots implements Lingering {
     return this.#sockets.size
   }
 
-  /** How many of them linger */
-  get lingering (): number {
-    return this.#lingering.size
+  get connections (): number {
+    return this.sockets - this.#lingering.size
   }
 
-  /** How many connections have a slot */
-  get taken (): number {
-    return this.sockets - this.lingering
+  /** For `net.Server`, which counts the sockets that linger too. Undefined without a limit */
+  get maxSockets (): number | undefined {
+    const { maxConnections } = this.#init
+
+    return maxConnections == null ? undefined : maxConnections + this.#lingering.size
   }
 
-  /** @returns whether there was a slot */
-  take (socket: Socket): boolean {
-    const { maxConnections, maxSockets } = this.#init
+  /** Whether a listener should have given up its port: from `closeAbove` connections on, until there are fewer than `listenBelow` */
+  isFull (isPaused: boolean): boolean {
+    const { closeAbove = Infinity, listenBelow = Infinity } = this.#init.closeServerOnMaxConnections ?? {}
+
+    return this.connections >= (isPaused ? listenBelow : closeAbove)
+  }
+
+  /** @returns whether the connection is admitted */
+  admit (socket: Socket): boolean {
+    const { maxConnections = Infinity, closeServerOnMaxConnections } = this.#init
 
     // Node admits as many more as linger, and still counts one that was destroyed in this turn
-    if (this.lingering > 0 && this.taken >= maxConnections && this.#countTaken() >= maxConnections) {
+    if (this.#lingering.size > 0 && this.connections >= maxConnections && this.#countAlive() >= maxConnections) {
       return false
     }
 
     this.#sockets.add(socket)
 
-    if (this.sockets > maxSockets) {
+    if (this.sockets > Math.min(maxConnections, closeServerOnMaxConnections?.closeAbove ?? Infinity)) {
       this.#cutOldest()
     }
 
@@ -105,7 +110,7 @@ export class Slots implements Lingering {
   }
 
   /** Without those that are destroyed and not closed yet */
-  #countTaken (): number {
+  #countAlive (): number {
     return this.#sockets.count(socket => !socket.destroyed && !this.#lingering.has(socket))
   }
 }
