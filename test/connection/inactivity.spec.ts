@@ -1,6 +1,6 @@
 import net from 'node:net'
 import { expect } from 'aegir/chai'
-import { ifInactive } from '../../src/connection/inactivity.ts'
+import { ifInactive } from '../../src/connection/liveness.ts'
 import { MiB, payload, sendAll } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient, rawPeer, readAll } from '../fixtures/peers.ts'

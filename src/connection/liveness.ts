@@ -1,6 +1,11 @@
 import { afterPoll } from '../event-loop/after-poll.ts'
 import type { Socket } from 'node:net'
 
+/*
+ * Two ways in which a peer looks dead: it neither takes nor sends anything, or it takes nothing of
+ * what waits to be sent to it. An event loop that was too busy to look proves neither.
+ */
+
 /** How many looks in vain make a write stalled */
 const LOOKS = 4
 
@@ -68,4 +73,28 @@ export class StallWatch {
   #bytesTaken (): number {
     return this.#socket.bytesWritten - this.#socket.writableLength
   }
+}
+
+/**
+ * Call this on a socket's 'timeout'. It calls back if the socket has really neither sent
+ * nor received for that long, and the event loop was not only too busy to look.
+ * Otherwise it starts the time again, which Node does not do by itself where `send`
+ * only made the socket's buffer longer.
+ *
+ * @see https://nodejs.org/api/net.html#event-timeout
+ */
+export function ifInactive (socket: Socket, callback: () => void): void {
+  const { bytesRead, writableLength } = socket
+
+  setImmediate(() => {
+    if (socket.destroyed) {
+      return
+    }
+
+    if (socket.bytesRead === bytesRead && socket.writableLength === writableLength) {
+      callback()
+    } else {
+      socket.setTimeout(socket.timeout ?? 0)
+    }
+  })
 }
