@@ -29,14 +29,14 @@ const PORT_ERRORS = ['EADDRINUSE', 'EADDRNOTAVAIL', 'ESELFCONNECT']
  * both to the same public port.
  */
 export class ReusePort {
-  /** Servers and their listen options, in the order in which they began to listen */
-  readonly #servers = new Map<Server, ListenOptions>()
+  /** Servers that listen, in the order in which they began to */
+  readonly #servers = new Set<Server>()
 
   /** Listeners that are about to listen: settled when they do, or cannot */
   readonly #beginning = new Set<Promise<void>>()
 
-  /** Servers that have our event listeners already: a server that pauses keeps them */
-  readonly #watched = new WeakSet<Server>()
+  /** What servers listen with. They have our event listeners already: a server that pauses or fails keeps them */
+  readonly #options = new WeakMap<Server, ListenOptions>()
 
   /** Addresses whose peer has connected to a listening port, and when that ended (Infinity: still open). The oldest first */
   readonly #recent = new Map<string, number>()
@@ -62,8 +62,9 @@ export class ReusePort {
       return
     }
 
-    if (!this.#watched.has(server)) {
-      this.#watched.add(server)
+    if (!this.#options.has(server)) {
+      // nobody need close a server that could not listen
+      server.on('listening', () => { this.#servers.add(server) })
       server.on('connection', socket => { this.#onConnection(socket) })
       server.on('close', () => {
         // a server that listens again after a pause also emits 'close': keep it
@@ -73,7 +74,7 @@ export class ReusePort {
       })
     }
 
-    this.#servers.set(server, options)
+    this.#options.set(server, options)
 
     if (this.#fastOpen != null) {
       this.#fastOpen.bindServer(server, { ...options, reusePort: true })
@@ -128,7 +129,8 @@ export class ReusePort {
 
   /** A server that is paused or closed has no address */
   #listening (): ListeningAddress[] {
-    return [...this.#servers].flatMap(([server, { ipv6Only = false }]) => {
+    return [...this.#servers].flatMap(server => {
+      const { ipv6Only = false } = this.#options.get(server) ?? {}
       const address = server.listening ? server.address() : null
 
       return address == null || typeof address === 'string' ? [] : [{ host: address.address, port: address.port, ipv6Only }]
