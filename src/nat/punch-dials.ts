@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ConnectionFailedError, setMaxListeners } from '@libp2p/interface'
+import { raceSignal } from 'race-signal'
 import { PUNCH_INTERVAL } from '../constants.ts'
 import { abortError } from '../errors.ts'
 import type { Connection, ConnectionGater, Libp2pEvents, PeerId, TypedEventTarget } from '@libp2p/interface'
@@ -65,7 +66,7 @@ export class PunchDials {
       return direct
     }
 
-    const allowed = await this.#allowed(addresses)
+    const allowed = await beforeAbort(this.#allowed(addresses), this.#timeout)
     const heard = new AbortController()
     const over = new AbortController()
     const signal = AbortSignal.any([this.#timeout, over.signal])
@@ -102,7 +103,7 @@ export class PunchDials {
 
   /** The peer's dial, if it comes through. Ours are handed out when the dial returns them */
   async #accepted (dialed: Multiaddr[], signal: AbortSignal): Promise<Connection> {
-    const { promise, resolve, reject } = Promise.withResolvers<Connection>()
+    const { promise, resolve } = Promise.withResolvers<Connection>()
     const onOpen = ({ detail: connection }: CustomEvent<Connection>): void => {
       if (!connection.remotePeer.equals(this.#peer) || !isDirect(connection)) {
         return
@@ -116,16 +117,13 @@ export class PunchDials {
         resolve(connection)
       }
     }
-    const onAbort = (): void => { reject(abortError(signal)) }
 
     this.#components.events.addEventListener('connection:open', onOpen)
-    signal.addEventListener('abort', onAbort)
 
     try {
-      return await promise
+      return await beforeAbort(promise, signal)
     } finally {
       this.#components.events.removeEventListener('connection:open', onOpen)
-      signal.removeEventListener('abort', onAbort)
     }
   }
 
@@ -173,6 +171,11 @@ export class PunchDials {
 
     return allowed
   }
+}
+
+/** The signal may have fired already: a slow connection gater takes the time of the punch */
+async function beforeAbort <T> (promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return raceSignal(promise, signal, { translateError: () => abortError(signal) })
 }
 
 function isDirect ({ limits, status, remoteAddr }: Connection): boolean {

@@ -287,6 +287,33 @@ describe('holePunching()', () => {
     expect(listeners()).to.equal(0)
   })
 
+  it('fails when the signal fires while the connection gater is asked, and leaves no listener', async () => {
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<boolean>()
+    const { handle, dials, counts, listeners } = setUp({
+      gater: { denyDialPeer: async () => { asked.resolve(); return answer.promise } }
+    })
+    const controller = new AbortController()
+    const punching = handle({ signal: controller.signal })
+    await asked.promise
+    controller.abort()
+
+    await expect(punching).to.eventually.be.rejected.with.property('name', 'AbortError')
+    answer.resolve(false)
+    await turns(2)
+    expect(dials).to.be.empty()
+    expect(counts).to.deep.equal({ tried: 1, failed_timeout: 1 })
+    expect(listeners()).to.equal(0)
+  })
+
+  it('fails and leaves no listener where the signal has fired already', async () => {
+    const { handle, dials, listeners } = setUp()
+
+    await expect(handle({ signal: AbortSignal.abort() })).to.eventually.be.rejected.with.property('name', 'AbortError')
+    expect(dials).to.be.empty()
+    expect(listeners()).to.equal(0)
+  })
+
   it('fails where what it reaches is not the peer', async () => {
     const { handle, dials, counts, listeners } = setUp()
     const punching = handle()
