@@ -1,4 +1,4 @@
-import { serviceCapabilities, transportSymbol } from '@libp2p/interface'
+import { ConnectionClosedError, serviceCapabilities, transportSymbol } from '@libp2p/interface'
 import { isSupported } from './addresses.ts'
 import { LingeringSockets } from './connection/lingering.ts'
 import { OpenSockets } from './connection/open-sockets.ts'
@@ -28,6 +28,9 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   readonly #sockets = new OpenSockets()
   readonly #lingering = new LingeringSockets()
 
+  /** Of every connection, dialed and accepted. The upgraded connection has the same one */
+  readonly #timelines = new WeakSet<object>()
+
   /**
    * @throws {InvalidParametersError} if a timeout is no number of ms from 0 on
    * @throws {ReusePortUnsupportedError} if `reusePort` is set and cannot work here
@@ -52,7 +55,10 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       settings: this.#settings,
       lingering: this.#lingering,
       sockets: this.#sockets,
-      onConnection: (maConn, port) => { timelines.set(maConn.timeline, port) },
+      onConnection: (maConn, port) => {
+        this.#timelines.add(maConn.timeline)
+        timelines.set(maConn.timeline, port)
+      },
       reusePort: this.#reusePort,
       metrics: dialerMetrics(components.metrics, this.#settings),
       log
@@ -60,7 +66,9 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
 
     // before the listeners of services, which open streams
     components.events?.addEventListener('connection:open', ({ detail: connection }) => {
-      if (timelines.has(connection.timeline)) {
+      if (this.#timelines.has(connection.timeline) && connection.status !== 'open' && connection.status !== 'closing') {
+        this.#abort(connection)
+      } else if (timelines.has(connection.timeline)) {
         gateNewStreams(connection)
       }
     })
@@ -134,9 +142,19 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       sockets: this.#sockets,
       bindServer: this.#reusePort?.bindServer ?? this.#settings.fastOpen?.bindServer,
       onListen: this.#reusePort?.waitFor,
+      onConnection: maConn => { this.#timelines.add(maConn.timeline) },
       metrics: this.#components.metrics,
       logger: this.#logger
     })
+  }
+
+  /** Its muxer was made after the connection had ended. Nobody has told the muxer, which would ping for ever */
+  #abort (connection: Connection): void {
+    try {
+      connection.abort(new ConnectionClosedError('The connection ended while it was upgraded'))
+    } catch {
+      // the muxer has tried to send a last message
+    }
   }
 
   /**

@@ -61,6 +61,7 @@ export class Closing {
   readonly #init: ClosingInit
   readonly #result = Promise.withResolvers<void>()
   #state: CloseState = nextState('open', 'close')
+  #isStarted = false
   #isAwaited = false
 
   /** Whether the connection has ended, by this close or otherwise */
@@ -89,8 +90,13 @@ export class Closing {
     return this.#isAwaited
   }
 
-  /** If nothing is left to be sent, the socket has been ended when this returns */
+  /** If nothing is left to be sent, the socket has been ended when this returns. A second call does nothing */
   start (): void {
+    if (this.#isStarted) {
+      return
+    }
+
+    this.#isStarted = true
     this.#run().catch(() => {
       // the connection is over, and has settled this; or the logger throws
     })

@@ -1,7 +1,7 @@
 import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
 import { isUint8ArrayList } from 'uint8arraylist'
 import { COPY_BYTES, MAX_WRITE_BYTES } from '../constants.ts'
-import { TCPStalledWriteError } from '../errors.ts'
+import { TCPStalledWriteError, withCause } from '../errors.ts'
 import { flushLate } from '../event-loop/flush-soon.ts'
 import { nextState } from './close-state.ts'
 import { Closing } from './closing.ts'
@@ -66,6 +66,9 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   #encrypterMayQueue = false
 
   #socketError?: Error
+
+  /** Whether libp2p still makes the layers above: an encrypter may hold data for a muxer that does not exist yet */
+  #isUpgrading = false
 
   constructor ({ socket, settings, lingering, filter, ...init }: SocketConnectionInit) {
     super({ ...init, inactivityTimeout: settings.inactivityTimeout })
@@ -196,6 +199,28 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   }
 
   /**
+   * Runs an upgrade. What the peer sent before its FIN is for a muxer that may not exist yet, and the muxer
+   * answers it. So our own FIN waits until the upgrade is done.
+   *
+   * @throws {Error} the upgrader's error, with what had ended the connection as its cause. The caller then aborts the connection
+   */
+  async upgrade <T> (run: () => Promise<T>): Promise<T> {
+    this.#isUpgrading = true
+
+    try {
+      const upgraded = await run()
+      this.#closing?.start()
+
+      return upgraded
+    } catch (err: any) {
+      // an upgrader's error seldom says why the connection had ended
+      throw this.closeError == null || err.cause != null || err === this.closeError ? err : withCause(err, this.closeError)
+    } finally {
+      this.#isUpgrading = false
+    }
+  }
+
+  /**
    * Send everything that `send` accepted, then FIN, and resolve at the peer's
    * FIN, or `closeTimeout` ms after ours was handed to the kernel. From the call on
    * nothing more is delivered, and `send` throws. Exception: while earlier data waits for
@@ -226,6 +251,8 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       this.#beginClose('close')
     }
 
+    this.#closing?.start()
+
     return this.#closing?.done(options)
   }
 
@@ -254,7 +281,10 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       },
       onDone: event => { this.#on(event) }
     })
-    this.#closing.start()
+
+    if (cause === 'close' || !this.#isUpgrading) {
+      this.#closing.start()
+    }
   }
 
   /** From now on read all input and throw it away */
@@ -328,6 +358,18 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       this.abort(error ?? new ConnectionClosedError('The socket was destroyed'))
     } else if (next === 'reset' && this.#filtered(filter => { filter.onEnd() })) {
       this.#outgoing.drop()
+      this.#onReset()
+    }
+  }
+
+  /**
+   * After a reset the layers above still hand on what they have read. A muxer that is made after that answers it, and
+   * throws where nobody can catch the error. An abort makes them drop it.
+   */
+  #onReset (): void {
+    if (this.#isUpgrading) {
+      this.abort(new StreamResetError())
+    } else {
       this.onRemoteReset()
     }
   }

@@ -218,7 +218,7 @@ export class Dialer {
   async #upgrade (maConn: SocketConnection, options: TCPDialOptions): Promise<Connection> {
     const { signal, upgrader } = options
 
-    return raceSignal(upgrader.upgradeOutbound(maConn, options), signal, {
+    return raceSignal(maConn.upgrade(async () => upgrader.upgradeOutbound(maConn, options)), signal, {
       translateError: () => abortError(signal)
     })
   }

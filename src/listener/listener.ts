@@ -14,7 +14,7 @@ import type { BindServer } from './pausable-server.ts'
 import type { Lingering } from '../connection/lingering.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { ListenerSettings } from '../options.ts'
-import type { AbortOptions, ComponentLogger, Listener, ListenerEvents, Logger, Metrics, Upgrader } from '@libp2p/interface'
+import type { AbortOptions, ComponentLogger, Listener, ListenerEvents, Logger, Metrics, MultiaddrConnection, Upgrader } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
@@ -33,6 +33,9 @@ export interface TCPListenerInit {
 
   /** Called when it begins to listen. The promise resolves when it listens, and rejects if it cannot */
   onListen?(listening: Promise<void>): void
+
+  /** Called with every connection before its upgrade */
+  onConnection(maConn: MultiaddrConnection): void
 }
 
 export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Listener {
@@ -214,6 +217,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
 
     try {
       const maConn = this.#toConnection(socket)
+      this.#init.onConnection(maConn)
       this.#log('new inbound connection %a', maConn.remoteAddr)
       void this.#upgrade(maConn)
     } catch (err: any) {
@@ -256,9 +260,9 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
 
   async #upgrade (maConn: SocketConnection): Promise<void> {
     try {
-      await this.#init.upgrader.upgradeInbound(maConn, {
+      await maConn.upgrade(async () => this.#init.upgrader.upgradeInbound(maConn, {
         signal: this.#shutdown.signal
-      })
+      }))
 
       this.#log('inbound connection upgraded %a', maConn.remoteAddr)
     } catch (err: any) {

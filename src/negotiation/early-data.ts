@@ -48,9 +48,7 @@ export class EarlyData {
     if (this.#state === 'paused') {
       // the constructor of the owner must finish first
       queueMicrotask(() => {
-        if (connection.status === 'open') {
-          connection.resume()
-        }
+        this.#try(() => { connection.resume() })
       })
     }
 
@@ -61,9 +59,20 @@ export class EarlyData {
   }
 
   readonly #onMessage = (event: StreamMessageEvent): void => {
+    const connection = this.#connection
+
     event.stopImmediatePropagation()
     this.#state = 'paused'
-    this.#connection.pause()
-    this.#connection.unshift(event.data)
+    this.#try(() => { connection.pause() })
+    this.#try(() => { connection.unshift(event.data) })
+  }
+
+  /** Whatever is below may have ended: then there is no peer to hold back, and what it sent is delivered all the same */
+  #try (action: () => void): void {
+    try {
+      action()
+    } catch (err) {
+      this.#connection.log('could not hold back early data - %e', err)
+    }
   }
 }

@@ -1,4 +1,4 @@
-import { serviceCapabilities } from '@libp2p/interface'
+import { ConnectionClosedError, serviceCapabilities } from '@libp2p/interface'
 import { rejectFailedStreams } from './failed-stream.ts'
 import { KnownProtocols } from './known-protocols.ts'
 import { OptimisticMuxer } from './optimistic-muxer.ts'
@@ -47,7 +47,14 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
     '@libp2p/stream-multiplexing'
   ]
 
+  /**
+   * @throws {ConnectionClosedError} if the connection has ended: nobody would tell the muxer
+   */
   createStreamMuxer (connection: MessageStream): StreamMuxer {
+    if (connection.status !== 'open' && connection.status !== 'closing') {
+      throw new ConnectionClosedError(`The connection is ${connection.status}`)
+    }
+
     return new OptimisticMuxer({
       connection,
       createMuxer: () => this.#factory.createStreamMuxer(connection),

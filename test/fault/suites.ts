@@ -7,6 +7,7 @@ import { kill } from './kill/suite.ts'
 import { lossy } from './lossy/suite.ts'
 import { resources } from './resources/suite.ts'
 import { blockedLoop } from './stall/suite.ts'
+import { upgrade } from './upgrade/suite.ts'
 import type { Suite } from './scenario.ts'
 
 /**
@@ -22,6 +23,7 @@ export async function suites (): Promise<Suite[]> {
     blockedLoop,
     abort,
     hostile,
+    upgrade,
     resources
   ]
 }

@@ -1,0 +1,65 @@
+import { noise } from '@libp2p/noise'
+import { yamux } from '@libp2p/yamux'
+import { expect } from 'aegir/chai'
+import { optimistic } from '../../src/index.ts'
+import { METHODS, WAITS, slowGater } from '../fault/upgrade/gaters.ts'
+import { KiB, payload, readToEnd, tally } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { createNode } from '../fixtures/node.ts'
+import { openSockets, until, within } from '../fixtures/waiting.ts'
+import type { Connection } from '@libp2p/interface'
+
+const PROTOCOL = '/test/leave/1.0.0'
+const CONNECTIONS = 20
+
+const STACKS = {
+  plain: () => ({}),
+  decorated: () => ({ connectionEncrypters: [optimistic(noise())], streamMuxers: [optimistic(yamux())] })
+}
+
+/** How the peer leaves as soon as its own end is upgraded */
+const ENDINGS: Record<string, (connection: Connection) => void> = {
+  resets: connection => { connection.abort(new Error('This peer has changed its mind')) },
+  closes: connection => { connection.close().catch(err => { connection.abort(err) }) }
+}
+
+describe('a listener whose connection gater reads a file', function () {
+  this.timeout(20_000)
+
+  const defer = cleanUpAfterEach()
+
+  for (const [stack, options] of Object.entries(STACKS)) {
+    for (const [ending, leave] of Object.entries(ENDINGS)) {
+      // mocha fails a test in which an exception is uncaught
+      it(`lives on when each peer ${ending} at once, ${stack}`, async () => {
+        const listener = await createNode(defer, { ...options(), listen: true, connectionGater: slowGater(METHODS.listener, WAITS['a file']) })
+        const dialer = await createNode(defer, options())
+
+        for (let i = 0; i < CONNECTIONS; i++) {
+          leave(await dialer.dial(listener.getMultiaddrs(), { force: true }))
+        }
+
+        await until(() => listener.getConnections().length === 0, 'no connection is left')
+        await until(() => openSockets() === 0, 'no socket is left')
+      })
+    }
+  }
+
+  it('hands on what a peer sent before its FIN', async () => {
+    const data = payload(100 * KiB)
+    const received = Promise.withResolvers<unknown>()
+    const listener = await createNode(defer, { ...STACKS.decorated(), listen: true, connectionGater: slowGater(METHODS.listener, WAITS['50 ms']) })
+    const dialer = await createNode(defer, STACKS.decorated())
+
+    await listener.handle(PROTOCOL, async stream => { received.resolve(await readToEnd(stream)) })
+
+    const connection = await dialer.dial(listener.getMultiaddrs())
+    const stream = await connection.newStream(PROTOCOL, { negotiateFully: false })
+
+    stream.send(data)
+    stream.close().catch(() => {})
+    await connection.close().catch(err => { connection.abort(err) })
+
+    expect(await within(5_000, 'the handler', received.promise)).to.deep.equal(tally(data))
+  })
+})
