@@ -2,7 +2,8 @@ import dns from 'node:dns'
 import net from 'node:net'
 import { raceSignal } from 'race-signal'
 import type { Endpoint } from '../addresses.ts'
-import type { SocketOptions, TCPDialSocketOptions } from '../options.ts'
+import type { TCPDialSocketOptions } from '../options.ts'
+import type { SocketOptions } from '../settings.ts'
 
 /**
  * The IP address that a dial goes to: its family and scope must be known before the socket is

@@ -10,7 +10,8 @@ import type { ListeningAddress, LocalAddress } from './local-port.ts'
 import type { OpenSocket } from './net-connect.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { BindServer } from '../listener/pausable-server.ts'
-import type { FastOpen, PortUse, SocketOptions, TCPDialSocketOptions } from '../options.ts'
+import type { FastOpen, PortUse, TCPDialSocketOptions } from '../options.ts'
+import type { SocketOptions } from '../settings.ts'
 import type { BoundSocket, ListenOptions, Server, Socket, TcpNetConnectOpts } from 'node:net'
 
 export interface DialPort {

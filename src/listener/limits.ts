@@ -1,6 +1,6 @@
 import { OpenSockets } from '../connection/open-sockets.ts'
 import type { Lingering } from '../connection/lingering.ts'
-import type { ListenerSettings } from '../options.ts'
+import type { ListenerSettings } from '../settings.ts'
 import type { Socket } from 'node:net'
 
 export interface LimitsInit extends Pick<ListenerSettings, 'maxConnections' | 'closeServerOnMaxConnections'> {

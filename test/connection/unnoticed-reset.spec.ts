@@ -6,7 +6,7 @@ import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { connectionOver } from '../fixtures/raw.ts'
 import { closed, until, within } from '../fixtures/waiting.ts'
 import type { SocketConnection } from '../../src/connection/socket-connection.ts'
-import type { ConnectionSettings } from '../../src/options.ts'
+import type { ConnectionSettings } from '../../src/settings.ts'
 import type { Socket } from 'node:net'
 
 /**

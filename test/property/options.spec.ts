@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import fc from 'fast-check'
-import { mergeDialOptions, mergeListenOptions } from '../../src/options.ts'
+import { mergeDialOptions, mergeListenOptions } from '../../src/settings.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { check, seed } from './fixtures/check.ts'
