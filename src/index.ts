@@ -63,10 +63,9 @@ export type {
 /**
  * Makes the transport, for `transports` of `createLibp2p`.
  *
- * @throws {InvalidParametersError} on creation of the node, if a timeout is no number of ms from 0 on;
- * when it listens, if `closeAbove` is below `listenBelow`
+ * @throws {InvalidParametersError} on creation of the node, if an option has a wrong value, or none has this name
  * @throws {ReusePortUnsupportedError} on creation of the node, if `reusePort` is set and cannot work here
  */
-export function tcp (init: TCPOptions = {}): (components: TCPComponents) => Transport<TCPDialEvents> {
+export function tcp (init?: TCPOptions): (components: TCPComponents) => Transport<TCPDialEvents> {
   return (components: TCPComponents) => new TCP(components, init)
 }

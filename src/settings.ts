@@ -1,6 +1,9 @@
+import net from 'node:net'
 import { InvalidParametersError } from '@libp2p/interface'
+import { aBoolean, aFunction, aNumber, aWholeNumber, anObject, checkOption, checkOptions, milliseconds, oneOf } from './check-options.ts'
 import { CLOSE_TIMEOUT, INACTIVITY_TIMEOUT, MAX_TIMEOUT, STALLED_WRITE_TIMEOUT } from './constants.ts'
-import type { TCPDialSocketOptions, TCPListenSocketOptions, TCPOptions, TCPSocketOptions } from './options.ts'
+import type { Rule } from './check-options.ts'
+import type { CloseServerOnMaxConnectionsOpts, TCPDialSocketOptions, TCPListenSocketOptions, TCPOptions, TCPSocketOptions } from './options.ts'
 
 /** The options of one socket after the merge */
 export type SocketOptions<Options extends TCPSocketOptions = TCPSocketOptions> =
@@ -21,26 +24,103 @@ const SOCKET_DEFAULTS = {
   allowHalfOpen: false
 }
 
-/** The transport's options with valid timeouts, defaults included. No caller can change them any more */
+const SOCKET_RULES: Record<keyof TCPSocketOptions, Rule> = {
+  noDelay: aBoolean,
+  keepAlive: aBoolean,
+  keepAliveInitialDelay: milliseconds(0),
+  allowHalfOpen: aBoolean
+}
+
+/** A single dial may override these */
+const DIAL_RULES: Record<keyof TCPDialSocketOptions, Rule> = {
+  ...SOCKET_RULES,
+  localAddress: { mustBe: 'an IP address', holds: value => typeof value === 'string' && net.isIP(value) !== 0 },
+  localPort: aWholeNumber(0, 65_535),
+  // the names are Node's
+  family: { ...oneOf(0, 4, 6, 'IPv4', 'IPv6'), mustBe: '0, 4 or 6' },
+  hints: aWholeNumber(0),
+  lookup: aFunction,
+  autoSelectFamily: aBoolean,
+  autoSelectFamilyAttemptTimeout: aWholeNumber(1),
+  timeout: milliseconds(0)
+}
+
+/** A single listener may override these */
+const LISTEN_RULES: Record<keyof TCPListenSocketOptions, Rule> = {
+  ...SOCKET_RULES,
+  ipv6Only: aBoolean
+}
+
+const LIMIT_RULES: Record<keyof CloseServerOnMaxConnectionsOpts, Rule> = {
+  listenBelow: aLimit(),
+  closeAbove: aLimit(),
+  onListenError: aFunction
+}
+
+const RULES: Record<keyof TCPOptions, Rule> = {
+  inboundSocketInactivityTimeout: milliseconds(0),
+  outboundSocketInactivityTimeout: milliseconds(0),
+  closeTimeout: milliseconds(0),
+  stalledWriteTimeout: milliseconds(0),
+  maxConnections: aNumber(0),
+  backlog: aWholeNumber(0),
+  closeServerOnMaxConnections: anObject(LIMIT_RULES),
+  optimistic: aBoolean,
+  reusePort: aBoolean,
+  fastOpen: {
+    mustBe: 'what fastOpen() of libp2p-fast-tcp/fast-open returns',
+    holds: (value: any) => ['openSocket', 'bindServer', 'look', 'sendSyn'].every(method => typeof value?.[method] === 'function')
+  },
+  // Node knows more options of sockets and servers
+  dialOpts: anObject(DIAL_RULES, 'open'),
+  listenOpts: anObject(LISTEN_RULES, 'open')
+}
+
+/** `@libp2p/tcp` takes fractions and Infinity: programs compute their limits. Below 0 connections nothing listens again */
+function aLimit (): Rule {
+  return { mustBe: 'a number above 0', isRequired: true, holds: value => typeof value === 'number' && value > 0 }
+}
+
+/** The transport's options, checked, defaults included. No caller can change them any more */
 export type TransportSettings = Readonly<TCPOptions & Timeouts>
 
 /**
- * @throws {InvalidParametersError} if a timeout is no number of ms from 0 on
+ * @throws {InvalidParametersError} if an option has a wrong value, or none has this name
  */
-export function transportSettings (options: TCPOptions): TransportSettings {
+export function transportSettings (given?: TCPOptions | null): TransportSettings {
+  checkOptions('tcp()', given, RULES)
+
+  const options: TCPOptions = Object.fromEntries(Object.keys(RULES).map(name => [name, given?.[name as keyof TCPOptions] ?? undefined]))
   const timeouts: Timeouts = { ...TIMEOUTS }
 
   for (const name of Object.keys(TIMEOUTS) as Array<keyof Timeouts>) {
-    const ms = options[name] ?? TIMEOUTS[name]
-
-    if (typeof ms !== 'number' || !(ms >= 0)) {
-      throw new InvalidParametersError(`${name} must be a number of milliseconds from 0 on, not ${ms}`)
-    }
-
-    timeouts[name] = Math.min(ms, MAX_TIMEOUT)
+    timeouts[name] = Math.min(options[name] ?? TIMEOUTS[name], MAX_TIMEOUT)
   }
 
-  return Object.freeze({ ...options, ...timeouts })
+  return Object.freeze({
+    ...options,
+    ...timeouts,
+    closeServerOnMaxConnections: limitSettings(options.closeServerOnMaxConnections),
+    dialOpts: Object.freeze({ ...options.dialOpts }),
+    listenOpts: Object.freeze({ ...options.listenOpts })
+  })
+}
+
+/**
+ * @throws {InvalidParametersError} if it listens again only when it should already have closed
+ */
+function limitSettings (limits?: CloseServerOnMaxConnectionsOpts): CloseServerOnMaxConnectionsOpts | undefined {
+  if (limits == null) {
+    return
+  }
+
+  const { closeAbove, listenBelow } = limits
+
+  if (closeAbove < listenBelow) {
+    throw new InvalidParametersError(`The option closeServerOnMaxConnections of tcp() must have a closeAbove >= listenBelow, not ${closeAbove} and ${listenBelow}`)
+  }
+
+  return Object.freeze({ closeAbove, listenBelow, onListenError: (err: Error) => { limits.onListenError?.(err) } })
 }
 
 /** The options of one connection, or of all that a listener accepts */
@@ -77,16 +157,9 @@ export interface ListenerSettings extends Pick<TCPOptions, 'backlog' | 'closeSer
   readonly connection: ConnectionSettings
 }
 
-/**
- * @throws {InvalidParametersError} if `closeServerOnMaxConnections` contradicts itself
- */
 export function listenerSettings (transport: TransportSettings, listener?: TCPListenSocketOptions): ListenerSettings {
   const { backlog, closeServerOnMaxConnections, maxConnections } = transport
   const socket = mergeListenOptions(transport.listenOpts, listener)
-
-  if (closeServerOnMaxConnections != null && closeServerOnMaxConnections.closeAbove < closeServerOnMaxConnections.listenBelow) {
-    throw new InvalidParametersError('closeAbove must be >= listenBelow')
-  }
 
   return {
     backlog,
@@ -101,25 +174,21 @@ function connectionSettings ({ closeTimeout, stalledWriteTimeout }: TransportSet
   return { inactivityTimeout, closeTimeout, stalledWriteTimeout, allowHalfOpen }
 }
 
-const SOCKET_OPTIONS: ReadonlyArray<keyof TCPSocketOptions> = ['noDelay', 'keepAlive', 'keepAliveInitialDelay', 'allowHalfOpen']
-
-/** A single dial may override these */
-const DIAL_OPTIONS: ReadonlyArray<keyof TCPDialSocketOptions> = [
-  ...SOCKET_OPTIONS, 'localAddress', 'localPort', 'family', 'hints', 'lookup', 'autoSelectFamily', 'autoSelectFamilyAttemptTimeout', 'timeout'
-]
-
-/** A single listener may override these */
-const LISTEN_OPTIONS: ReadonlyArray<keyof TCPListenSocketOptions> = [...SOCKET_OPTIONS, 'ipv6Only']
-
 /** Names that are ignored in a caller's object: the multiaddr, the dial or this package decides about them */
 const RESERVED = ['host', 'port', 'path', 'fd', 'signal', 'onread', 'handle', 'pauseOnConnect']
 
+/**
+ * @throws {InvalidParametersError} if `specific`, the options of one dial, have a wrong value
+ */
 export function mergeDialOptions (configured?: TCPDialSocketOptions, specific?: TCPDialSocketOptions): SocketOptions<TCPDialSocketOptions> {
-  return merge(DIAL_OPTIONS, configured, specific)
+  return merge('a dial', DIAL_RULES, configured, specific)
 }
 
+/**
+ * @throws {InvalidParametersError} if `specific`, the options of one listener, have a wrong value
+ */
 export function mergeListenOptions (configured?: TCPListenSocketOptions, specific?: TCPListenSocketOptions): SocketOptions<TCPListenSocketOptions> {
-  return merge(LISTEN_OPTIONS, configured, specific)
+  return merge('a listener', LISTEN_RULES, configured, specific)
 }
 
 /**
@@ -127,7 +196,7 @@ export function mergeListenOptions (configured?: TCPListenSocketOptions, specifi
  * into a new frozen object. The callers' objects are only read; an option that
  * is undefined or null counts as absent.
  */
-function merge <Options extends TCPSocketOptions> (names: ReadonlyArray<keyof Options>, configured?: Options | null, specific?: Options | null): SocketOptions<Options> {
+function merge <Options extends TCPSocketOptions> (of: string, rules: Record<keyof Options, Rule>, configured?: Options | null, specific?: Options | null): SocketOptions<Options> {
   const merged: Record<PropertyKey, unknown> = { ...SOCKET_DEFAULTS }
 
   for (const [key, value] of Object.entries(configured ?? {})) {
@@ -136,10 +205,11 @@ function merge <Options extends TCPSocketOptions> (names: ReadonlyArray<keyof Op
     }
   }
 
-  for (const name of names) {
+  for (const name in rules) {
     const value = specific?.[name]
 
     if (value != null) {
+      checkOption(of, name, value, rules[name])
       merged[name] = value
     }
   }

@@ -33,10 +33,10 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   readonly #timelines = new WeakSet<object>()
 
   /**
-   * @throws {InvalidParametersError} if a timeout is no number of ms from 0 on
+   * @throws {InvalidParametersError} if an option has a wrong value, or none has this name
    * @throws {ReusePortUnsupportedError} if `reusePort` is set and cannot work here
    */
-  constructor (components: TCPComponents, options: TCPOptions = {}) {
+  constructor (components: TCPComponents, options?: TCPOptions | null) {
     /** The port of each dialed connection. Key: its timeline, which is also that of the upgraded connection */
     const timelines = new WeakMap<object, PortUse | undefined>()
 
@@ -125,6 +125,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
 
   /**
    * @throws {AbortError} if the signal fires before the connection is upgraded
+   * @throws {InvalidParametersError} if an option of this dial has a wrong value
    * @throws {TCPConnectError} if the network refuses
    * @throws {Error} the upgrader's error if the upgrade fails
    */
@@ -133,7 +134,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   }
 
   /**
-   * @throws {InvalidParametersError} if `closeServerOnMaxConnections` contradicts itself
+   * @throws {InvalidParametersError} if an option has a wrong value
    */
   createListener (options: TCPCreateListenerOptions): Listener {
     return new TCPListener({

@@ -19,10 +19,11 @@
  * ```
  */
 
-import { InvalidParametersError } from '@libp2p/interface'
+import { aWholeNumber, checkOptions } from '../check-options.ts'
 import { FastOpenDialer } from './dial.ts'
 import { listenWithFastOpen } from './listen.ts'
 import { checkKernel, loadLibc } from './load-libc.ts'
+import type { Rule } from '../check-options.ts'
 import type { FastOpen } from '../options.ts'
 
 export { FastOpenUnavailableError } from './errors.ts'
@@ -43,20 +44,19 @@ export interface FastOpenInit {
   queue?: number
 }
 
+const RULES: Record<keyof FastOpenInit, Rule> = { queue: aWholeNumber(1) }
+
 /**
  * Makes the value of the option `fastOpen` of `tcp()`.
  *
  * @throws {FastOpenUnavailableError} if this process cannot use Fast Open: outside Linux,
  * without koffi or `node:ffi`, or if the kernel refuses
- * @throws {InvalidParametersError} if `queue` is no whole number from 1 on
+ * @throws {InvalidParametersError} if an option has a wrong value, or none has this name
  */
-export function fastOpen (init: FastOpenInit = {}): FastOpen {
-  const queue = init.queue ?? QUEUE
+export function fastOpen (init?: FastOpenInit): FastOpen {
+  checkOptions('fastOpen()', init, RULES)
 
-  if (!Number.isInteger(queue) || queue < 1) {
-    throw new InvalidParametersError(`queue must be a whole number from 1 on, not ${queue}`)
-  }
-
+  const queue = init?.queue ?? QUEUE
   const libc = loadLibc()
   checkKernel(libc)
 

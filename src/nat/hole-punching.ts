@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { InvalidParametersError } from '@libp2p/interface'
+import { aFunction, checkOptions } from '../check-options.ts'
 import { printableLogger } from '../printable.ts'
 import { HolePunch } from './hole-punch.ts'
 import { observedAddresses } from './observed-addresses.ts'
@@ -7,6 +8,7 @@ import { withMethods } from './with-methods.ts'
 import type { HolePunchEvents } from './hole-punch.ts'
 import type { ObservingTransport } from './observed-addresses.ts'
 import type { HolePunchComponents } from './punch-dials.ts'
+import type { Rule } from '../check-options.ts'
 import type { ComponentLogger, Connection, CounterGroup, Logger, Metrics, PeerId, Stream, StreamHandler, Topology, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
@@ -37,6 +39,8 @@ interface OpenOptions {
   initiator?: boolean
 }
 
+const RULES: Record<keyof HolePunchingInit, Rule> = { onProgress: aFunction }
+
 /**
  * Decorates the service of `@libp2p/dcutr`, so that it punches holes through NATs over TCP: it
  * offers the public addresses at which peers see a listening port, and dials the punch
@@ -61,13 +65,25 @@ interface OpenOptions {
  * })
  * ```
  *
- * @throws {InvalidParametersError} when the node starts, if it has no transport with `reusePort`
+ * @throws {InvalidParametersError} if an option has a wrong value, or none has this name; on creation of the node, if the
+ * factory makes no service; when the node starts, if it has no transport with `reusePort`
  */
-export function holePunching <Components, Service> (factory: (components: Components) => Service, init: HolePunchingInit = {}): (components: Components & HolePunchingComponents) => Service {
-  return components => factory(withMethods(components, decorate(components, init)) as Components & HolePunchingComponents)
+export function holePunching <Components, Service> (factory: (components: Components) => Service, init?: HolePunchingInit): (components: Components & HolePunchingComponents) => Service {
+  checkOptions('holePunching()', init, RULES)
+
+  return components => {
+    const service = typeof factory === 'function' ? factory(withMethods(components, decorate(components, init?.onProgress)) as Components & HolePunchingComponents) : undefined
+
+    // a function where `dcutr` stands for `dcutr()`
+    if (typeof service !== 'object' || service == null) {
+      throw new InvalidParametersError('holePunching() takes a factory of a service, such as dcutr()')
+    }
+
+    return service
+  }
 }
 
-function decorate (components: HolePunchingComponents, { onProgress }: HolePunchingInit): Partial<HolePunchingComponents> {
+function decorate (components: HolePunchingComponents, onProgress: HolePunchingInit['onProgress']): Partial<HolePunchingComponents> {
   const log: Logger = printableLogger(components.logger).forComponent('libp2p:tcp:hole-punching')
   const metrics: CounterGroup | undefined = components.metrics?.registerCounterGroup('libp2p_tcp_hole_punches_total', {
     label: 'outcome',

@@ -1,10 +1,12 @@
 import { InvalidParametersError } from '@libp2p/interface'
+import { checkOptions, milliseconds } from '../check-options.ts'
 import { MAX_TIMEOUT, REPLY_TIMEOUT } from '../constants.ts'
 import { OptimisticEncrypter } from './encrypter.ts'
 import { forwardLifecycle } from './forward-lifecycle.ts'
 import { OptimisticMuxerFactory } from './muxer.ts'
 import type { OptimisticEncrypterComponents } from './encrypter.ts'
 import type { OptimisticMuxerComponents } from './muxer.ts'
+import type { Rule } from '../check-options.ts'
 import type { ConnectionEncrypter, StreamMuxerFactory } from '@libp2p/interface'
 
 export interface OptimisticInit {
@@ -16,6 +18,8 @@ export interface OptimisticInit {
    */
   replyTimeout?: number
 }
+
+const RULES: Record<keyof OptimisticInit, Rule> = { replyTimeout: milliseconds(1) }
 
 /**
  * Decorates a factory of a stream muxer or of a connection encrypter, as `createLibp2p` takes
@@ -43,22 +47,18 @@ export interface OptimisticInit {
  * })
  * ```
  *
- * @throws {InvalidParametersError} if `replyTimeout` is no number of ms from 1 on. On creation of
+ * @throws {InvalidParametersError} if an option has a wrong value, or none has this name. On creation of
  * the node, if the factory makes something else
  */
 export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory, init?: OptimisticInit): (components: Components & OptimisticMuxerComponents) => StreamMuxerFactory
 export function optimistic <Components, Extensions> (factory: (components: Components) => ConnectionEncrypter<Extensions>, init?: OptimisticInit): (components: Components & OptimisticEncrypterComponents) => ConnectionEncrypter<Extensions>
 export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory | ConnectionEncrypter, init?: OptimisticInit | null) {
-  const replyTimeout = init?.replyTimeout ?? REPLY_TIMEOUT
+  checkOptions('optimistic()', init, RULES)
 
-  if (typeof replyTimeout !== 'number' || !(replyTimeout >= 1)) {
-    throw new InvalidParametersError(`replyTimeout must be a number of milliseconds from 1 on, not ${replyTimeout}`)
-  }
-
-  const timeout = Math.min(replyTimeout, MAX_TIMEOUT)
+  const timeout = Math.min(init?.replyTimeout ?? REPLY_TIMEOUT, MAX_TIMEOUT)
 
   return (components: Components & OptimisticMuxerComponents & OptimisticEncrypterComponents): StreamMuxerFactory | ConnectionEncrypter => {
-    const made: unknown = factory(components)
+    const made: unknown = typeof factory === 'function' ? factory(components) : undefined
 
     if (hasMethod<StreamMuxerFactory>(made, 'createStreamMuxer')) {
       return forwardLifecycle(made, new OptimisticMuxerFactory(made, components, timeout))
@@ -68,7 +68,7 @@ export function optimistic <Components> (factory: (components: Components) => St
       return forwardLifecycle(made, new OptimisticEncrypter(made, components, timeout))
     }
 
-    throw new InvalidParametersError('optimistic() takes a factory of a stream muxer or of a connection encrypter')
+    throw new InvalidParametersError('optimistic() takes a factory of a stream muxer or of a connection encrypter, such as yamux() or noise()')
   }
 }
 

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
@@ -51,6 +52,34 @@ describe('options that are null', () => {
       const none: any = { noDelay: null, keepAlive: null, allowHalfOpen: null }
 
       expect(merge(none, none)).to.deep.equal({ noDelay: true, keepAlive: true, allowHalfOpen: false })
+    })
+  }
+})
+
+describe('options with an unusual value', () => {
+  const defer = cleanUpAfterEach()
+  const accepted: TCPOptions[] = [
+    // as programs have it whose own limit is not set
+    { maxConnections: Infinity, closeServerOnMaxConnections: { closeAbove: Infinity, listenBelow: Infinity } },
+    { maxConnections: 12.5, closeServerOnMaxConnections: { closeAbove: 10.5, listenBelow: 0.8 } },
+    { closeServerOnMaxConnections: { closeAbove: 5, listenBelow: 5, onListenError: undefined } },
+    { inboundSocketInactivityTimeout: 0, outboundSocketInactivityTimeout: 0.5 },
+    { inboundSocketInactivityTimeout: 2 ** 31 - 1, outboundSocketInactivityTimeout: 2 ** 31 - 1 },
+    { backlog: 0 },
+    { backlog: 1 },
+    { dialOpts: {}, listenOpts: {} },
+    { dialOpts: { keepAliveInitialDelay: 0, localPort: 0, hints: 0, family: 'IPv4' as any } },
+    { dialOpts: { highWaterMark: 10_000, whatNodeMayKnow: 1 } as TCPOptions['dialOpts'], listenOpts: { highWaterMark: 10_000, exclusive: true } as TCPOptions['listenOpts'] }
+  ]
+
+  for (const init of accepted) {
+    it(`are accepted: ${inspect(init, { breakLength: Infinity })}`, async () => {
+      const { dial, listen } = rawTransport(defer, init)
+      const { addr, next } = await listen()
+      const conn = await dial(addr)
+
+      conn.send(Uint8Array.of(1))
+      await pEvent(await next(), 'message')
     })
   }
 })

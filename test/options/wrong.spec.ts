@@ -1,0 +1,150 @@
+import { dcutr } from '@libp2p/dcutr'
+import { InvalidParametersError } from '@libp2p/interface'
+import { defaultLogger } from '@libp2p/logger'
+import { yamux } from '@libp2p/yamux'
+import { multiaddr } from '@multiformats/multiaddr'
+import { expect } from 'aegir/chai'
+import { fastOpen } from '../../src/fast-open/index.ts'
+import { holePunching, optimistic, tcp } from '../../src/index.ts'
+import { createNode } from '../fixtures/node.ts'
+import { passThrough } from '../fixtures/raw.ts'
+
+const MS = '0 or more milliseconds'
+const BOOLEAN = 'true or false'
+const FAST_OPEN = 'what fastOpen() of libp2p-fast-tcp/fast-open returns'
+
+/** What a caller may pass by mistake, and what follows `The option ` */
+const wrong: Array<[init: object, message: string]> = [
+  [{ fastOpen: true }, `fastOpen of tcp() must be ${FAST_OPEN}, not true`],
+  [{ fastOpen }, `fastOpen of tcp() must be ${FAST_OPEN}, not a function`],
+  [{ fastOpen: {} }, `fastOpen of tcp() must be ${FAST_OPEN}, not an object`],
+  [{ reusePort: 'yes' }, `reusePort of tcp() must be ${BOOLEAN}, not 'yes' (a string)`],
+  [{ optimistic: 'no' }, `optimistic of tcp() must be ${BOOLEAN}, not 'no' (a string)`],
+  [{ optimistic }, `optimistic of tcp() must be ${BOOLEAN}, not a function`],
+  [{ closeTimeout: '250' }, `closeTimeout of tcp() must be ${MS}, not '250' (a string)`],
+  [{ closeTimeout: 250n }, `closeTimeout of tcp() must be ${MS}, not 250n (a bigint)`],
+  [{ stalledWriteTimeout: NaN }, `stalledWriteTimeout of tcp() must be ${MS}, not NaN`],
+  [{ inboundSocketInactivityTimeout: -1 }, `inboundSocketInactivityTimeout of tcp() must be ${MS}, not -1`],
+  [{ outboundSocketInactivityTimeout: {} }, `outboundSocketInactivityTimeout of tcp() must be ${MS}, not an object`],
+  [{ maxConnections: -3 }, 'maxConnections of tcp() must be a number from 0 on, not -3'],
+  [{ maxConnections: '100' }, 'maxConnections of tcp() must be a number from 0 on, not \'100\' (a string)'],
+  [{ maxConnections: NaN }, 'maxConnections of tcp() must be a number from 0 on, not NaN'],
+  [{ backlog: -1 }, 'backlog of tcp() must be a whole number from 0 to 2147483647, not -1'],
+  [{ backlog: 1.5 }, 'backlog of tcp() must be a whole number from 0 to 2147483647, not 1.5'],
+  // it would be cut to 32 bits, which are 0
+  [{ backlog: 2 ** 40 }, 'backlog of tcp() must be a whole number from 0 to 2147483647, not 1099511627776'],
+  [{ closeServerOnMaxConnections: 5 }, 'closeServerOnMaxConnections of tcp() must be an object, not 5'],
+  [{ closeServerOnMaxConnections: [5, 4] }, 'closeServerOnMaxConnections of tcp() must be an object, not an array'],
+  [{ closeServerOnMaxConnections: { closeAbove: 5 } }, 'closeServerOnMaxConnections.listenBelow of tcp() must be a number above 0, not undefined'],
+  [{ closeServerOnMaxConnections: { closeAbove: null, listenBelow: 1 } }, 'closeServerOnMaxConnections.closeAbove of tcp() must be a number above 0, not null'],
+  [{ closeServerOnMaxConnections: { closeAbove: 5, listenBelow: 0 } }, 'closeServerOnMaxConnections.listenBelow of tcp() must be a number above 0, not 0'],
+  [{ closeServerOnMaxConnections: { closeAbove: 5, listenBelow: 6 } }, 'closeServerOnMaxConnections of tcp() must have a closeAbove >= listenBelow, not 5 and 6'],
+  [{ closeServerOnMaxConnections: { closeAbove: 6, listenBelow: 5, onListenError: true } }, 'closeServerOnMaxConnections.onListenError of tcp() must be a function, not true'],
+  [{ dialOpts: true }, 'dialOpts of tcp() must be an object, not true'],
+  [{ listenOpts: () => {} }, 'listenOpts of tcp() must be an object, not a function'],
+  [{ dialOpts: { noDelay: 'false' } }, `dialOpts.noDelay of tcp() must be ${BOOLEAN}, not 'false' (a string)`],
+  [{ dialOpts: { localAddress: 'localhost' } }, 'dialOpts.localAddress of tcp() must be an IP address, not \'localhost\' (a string)'],
+  [{ dialOpts: { localPort: 70_000 } }, 'dialOpts.localPort of tcp() must be a whole number from 0 to 65535, not 70000'],
+  [{ dialOpts: { family: 5 } }, 'dialOpts.family of tcp() must be 0, 4 or 6, not 5'],
+  [{ dialOpts: { lookup: 'dns' } }, 'dialOpts.lookup of tcp() must be a function, not \'dns\' (a string)'],
+  [{ dialOpts: { autoSelectFamilyAttemptTimeout: 0 } }, 'dialOpts.autoSelectFamilyAttemptTimeout of tcp() must be a whole number from 1 to 2147483647, not 0'],
+  [{ dialOpts: { timeout: '5s' } }, `dialOpts.timeout of tcp() must be ${MS}, not '5s' (a string)`],
+  [{ listenOpts: { keepAliveInitialDelay: Symbol('1') } }, `listenOpts.keepAliveInitialDelay of tcp() must be ${MS}, not a symbol`],
+  [{ listenOpts: { ipv6Only: 1 } }, `listenOpts.ipv6Only of tcp() must be ${BOOLEAN}, not 1`],
+  [{ reusePort: '\u001b[2J' }, `reusePort of tcp() must be ${BOOLEAN}, not '\\u{1b}[2J' (a string)`]
+]
+
+const misspelt: Array<[init: object, suggestion: string]> = [
+  [{ maxConection: 5 }, 'maxConection. Did you mean maxConnections?'],
+  [{ reuseport: true }, 'reuseport. Did you mean reusePort?'],
+  [{ socketCloseTimeout: 5 }, 'socketCloseTimeout. Did you mean closeTimeout?'],
+  [{ inactivityTimeout: 5 }, 'inactivityTimeout. Did you mean inboundSocketInactivityTimeout?'],
+  // at the wrong place
+  [{ noDelay: true }, 'noDelay. Did you mean dialOpts.noDelay?'],
+  [{ closeAbove: 5 }, 'closeAbove. Did you mean closeServerOnMaxConnections.closeAbove?'],
+  [{ closeServerOnMaxConnections: { closeAbov: 5, listenBelow: 5 } }, 'closeServerOnMaxConnections.closeAbov. Did you mean closeServerOnMaxConnections.closeAbove?'],
+  [{ toString: 5 }, 'toString. It has: inboundSocketInactivityTimeout, '],
+  [{ '\n': true }, '\\u{a}. It has: inboundSocketInactivityTimeout, ']
+]
+
+const components = { logger: defaultLogger() }
+
+function messageOf (run: () => unknown): string {
+  try {
+    run()
+  } catch (err: any) {
+    expect(err).to.be.an.instanceOf(InvalidParametersError)
+
+    return err.message
+  }
+
+  throw new Error('nothing was thrown')
+}
+
+describe('a wrong option', () => {
+  for (const [init, message] of wrong) {
+    it(`of tcp() is told: ${message}`, () => {
+      expect(messageOf(() => tcp(init)(components))).to.equal(`The option ${message}`)
+    })
+  }
+
+  for (const [init, message] of misspelt) {
+    it(`of tcp() that nobody knows is told: ${message}`, () => {
+      expect(messageOf(() => tcp(init)(components))).to.include(`tcp() has no option ${message}`)
+    })
+  }
+
+  for (const init of ['reusePort', 5, true, [], () => {}]) {
+    it(`of tcp() is one that is no object: ${typeof init}`, () => {
+      expect(messageOf(() => tcp(init as object)(components))).to.include('tcp() takes an object of options, not ')
+    })
+  }
+
+  it('fails the creation of a node', async () => {
+    await expect(createNode(() => {}, { tcp: { reusePort: 'yes' as any } })).to.eventually.be.rejectedWith(InvalidParametersError, /reusePort/)
+  })
+
+  it('may be one of a dial, which then fails, and of a listener', async () => {
+    const transport = tcp()(components)
+    const upgrader = passThrough()
+
+    await expect(transport.dial(multiaddr('/ip4/127.0.0.1/tcp/1'), { upgrader, signal: AbortSignal.timeout(5_000), noDelay: 'no' } as any))
+      .to.eventually.be.rejectedWith(InvalidParametersError, 'The option noDelay of a dial must be true or false, not \'no\' (a string)')
+    expect(messageOf(() => transport.createListener({ upgrader, ipv6Only: 'no' } as any)))
+      .to.equal('The option ipv6Only of a listener must be true or false, not \'no\' (a string)')
+  })
+
+  it('of optimistic() is told', () => {
+    expect(messageOf(() => optimistic(yamux(), { replyTimeout: '5' as any }))).to.equal('The option replyTimeout of optimistic() must be 1 or more milliseconds, not \'5\' (a string)')
+    expect(messageOf(() => optimistic(yamux(), { replyTimout: 5 } as any))).to.equal('optimistic() has no option replyTimout. Did you mean replyTimeout?')
+    expect(messageOf(() => optimistic(undefined as any)({} as any))).to.match(/^optimistic\(\) takes a factory/)
+  })
+
+  it('of holePunching() is told', () => {
+    const node: any = { ...components, addressManager: {}, registrar: {}, connectionManager: {} }
+
+    expect(messageOf(() => holePunching(dcutr(), { onProgress: 'log' as any }))).to.equal('The option onProgress of holePunching() must be a function, not \'log\' (a string)')
+    expect(messageOf(() => holePunching(dcutr(), { onprogress: () => {} } as any))).to.equal('holePunching() has no option onprogress. Did you mean onProgress?')
+    expect(messageOf(() => holePunching(dcutr as any)(node))).to.match(/^holePunching\(\) takes a factory of a service/)
+    expect(messageOf(() => holePunching(undefined as any)(node))).to.match(/^holePunching\(\) takes a factory of a service/)
+  })
+
+  it('of fastOpen() is told', () => {
+    expect(messageOf(() => fastOpen({ queue: '5' as any }))).to.equal('The option queue of fastOpen() must be a whole number from 1 to 2147483647, not \'5\' (a string)')
+    expect(messageOf(() => fastOpen({ que: 5 } as any))).to.equal('fastOpen() has no option que. Did you mean queue?')
+  })
+})
+
+describe('options that a caller changes later', () => {
+  it('change nothing', async () => {
+    const closeServerOnMaxConnections = { closeAbove: 5, listenBelow: 5 }
+    const dialOpts = { noDelay: true }
+    const transport = tcp({ closeServerOnMaxConnections, dialOpts })(components)
+
+    closeServerOnMaxConnections.listenBelow = 10
+    dialOpts.noDelay = 'no' as any
+    expect(() => transport.createListener({ upgrader: passThrough() })).to.not.throw()
+    await expect(transport.dial(multiaddr('/ip4/127.0.0.1/tcp/1'), { upgrader: passThrough(), signal: AbortSignal.timeout(5_000) } as any))
+      .to.eventually.be.rejected.with.property('code', 'ECONNREFUSED')
+  })
+})
