@@ -15,7 +15,7 @@ export function connectResults (report: ConnectReport): Results {
     json: report,
     page: [
       '# From a dial to the first byte that is echoed',
-      `${provenance(report)} Seed ${report.seed}. Every sample is in [connect.json](connect.json).`,
+      `${provenance(report)} Seed ${report.seed}. Every sample is in \`connect.json\`.`,
       '![Bars of the time that each step takes, for each stack](connect.svg)',
       ...report.links.flatMap(link => linkPage(link, report)),
       '## What was timed',

@@ -16,7 +16,7 @@ export function nagleResults (report: NagleReport): Results {
     page: [
       `# ${messages} one-byte writes, with and without Nagle's algorithm`,
       provenance(report, report.versions),
-      `Raw TCP connections, without security or muxer. Writes are ${spacing} ms apart, so that no two share a tick of the event loop, or all in one tick. tcpdump at the sender captures the segments. Times count from the first write to when the receiver's program gets the bytes. Every write, arrival and segment is in [nagle.json](nagle.json).`,
+      `Raw TCP connections, without security or muxer. Writes are ${spacing} ms apart, so that no two share a tick of the event loop, or all in one tick. tcpdump at the sender captures the segments. Times count from the first write to when the receiver's program gets the bytes. Every write, arrival and segment is in \`nagle.json\`.`,
       '![A sequence chart for each round trip, with Nagle\'s algorithm and without](nagle.svg)',
       ...links.flatMap(link => linkPage(link, report))
     ].join('\n\n'),

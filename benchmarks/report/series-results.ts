@@ -28,7 +28,7 @@ export function seriesResults (report: SeriesReport & { benchmark: string }, { t
     page: [
       `# ${title}`,
       provenance(report),
-      `Both ends on one machine over loopback, each in a process of its own, whose main thread stays on one core; ${how} in random order (seed ${report.seed}). Every sample is in [${name}.json](${name}.json).`,
+      `Both ends on one machine over loopback, each in a process of its own, whose main thread stays on one core; ${how} in random order (seed ${report.seed}). Every sample is in \`${name}.json\`.`,
       [...legend, ...report.notes].map(line => `- ${line}`).join('\n'),
       ...levels.flatMap(of => [`## ${of[0].toUpperCase()}${of.slice(1)} level`, `![${alternative}](${name}-${of}.svg)`, ...level(of)]),
       '## What was measured',

@@ -16,7 +16,7 @@ import type { Libp2pOptions } from 'libp2p'
  * dial in ten at random. Fails where a byte is lost, or a descriptor or handle is left.
  *
  * Needs a network namespace where `net.ipv4.tcp_fastopen` is 3:
- * unshare -n sh -c 'ip link set lo up; sysctl -qw net.ipv4.tcp_fastopen=3; node test/fast-open/many-dials.ts'
+ * unshare -n sh -c 'ip link set lo up; sysctl -qw net.ipv4.tcp_fastopen=3; npm exec -- node test/fast-open/many-dials.ts'
  */
 
 const DIALS = Number(process.argv[2] ?? 10_000)

@@ -60,7 +60,7 @@ const NATS: Record<NatKind, string> = {
 export function report ({ results, autonat, atOnce, date, versions }: ReportInit): string {
   return `${[
     '# Hole punching',
-    `Written by \`npm run test:nat -- --keep\`, group by group, the last of them on ${date} at ${versions.js.commit}. [README.md](./README.md) describes the network.`,
+    `Written by \`npm run test:nat -- --keep\`, group by group, the last of them on ${date} at ${versions.js.commit}. \`test/nat/README.md\` describes the network.`,
     'A run is three new processes: a public relay and two nodes behind NATs. The first dials the second over the relay. It counts if both then tell of a direct connection to the address at which the public network sees the other. The time is from the relayed connection to the direct one, as the first node sees it: median, and the 10th and 90th percentile.',
     tables(results, autonat, atOnce),
     '## Measured with',
