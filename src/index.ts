@@ -48,6 +48,7 @@ export type {
   FastOpen,
   FastOpenOutcome,
   FastOpenSocketOptions,
+  NodeDialEvents,
   PortUse,
   TCPComponents,
   TCPCreateListenerOptions,

@@ -1,5 +1,5 @@
 import type { BindServer } from './listener/pausable-server.ts'
-import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
+import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, NewStreamProgressEvents, OpenConnectionProgressEvents, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { LookupFunction, NetConnectOpts, Socket } from 'node:net'
 import type { ProgressEvent } from 'progress-events'
@@ -292,6 +292,29 @@ export type TCPDialEvents =
   /** With the option `reusePort`: which port a socket that is open has left from */
   ProgressEvent<'tcp:local-port', PortUse>
 
+/**
+ * The progress events of `node.dial`, `node.dialProtocol` and `transportManager.dial` where this transport
+ * dials. libp2p passes on those of its transports, but its types do not name them.
+ *
+ * @example
+ *
+ * ```TypeScript
+ * await node.dial(ma, {
+ *   onProgress: (event: NodeDialEvents) => {
+ *     if (event.type === 'tcp:local-port') {
+ *       console.info('the dial left from %s port', event.detail)
+ *     }
+ *   }
+ * })
+ * ```
+ */
+export type NodeDialEvents = OpenConnectionProgressEvents | NewStreamProgressEvents | TCPDialEvents
+
+/**
+ * Options of one dial. `node.dial` and `node.dialProtocol` pass on `signal` and `onProgress` only: libp2p's dial queue
+ * drops all others. They reach the transport from `transportManager.dial(ma, { signal, ...options })`, which is a
+ * component that libp2p passes to services.
+ */
 export interface TCPDialOptions extends DialTransportOptions<TCPDialEvents>, TCPDialSocketOptions {
   /**
    * For a transport with the option `reusePort`. With `false` this dial leaves from any port.
@@ -310,6 +333,9 @@ export interface TCPDialOptions extends DialTransportOptions<TCPDialEvents>, TCP
   initiator?: boolean
 }
 
+/**
+ * Options of one listener. Only a direct call of `transport.createListener` can pass them: libp2p passes none
+ */
 export interface TCPCreateListenerOptions extends CreateListenerOptions, TCPListenSocketOptions {
 
 }
