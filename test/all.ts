@@ -14,6 +14,7 @@ import { markdownTable } from '../benchmarks/report/table.ts'
 const SCRIPTS = {
   test: 'environment',
   'test:pack': 'none',
+  'test:versions': 'none',
   'test:official': 'none',
   'test:ecosystem': 'none',
   'test:runtimes': 'none',
