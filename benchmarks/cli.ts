@@ -3,6 +3,7 @@ import { allCommand } from './all/command.ts'
 import { compareCommand } from './compare/command.ts'
 import { connectCommand } from './connect/command.ts'
 import { fastOpenCommand } from './fast-open/command.ts'
+import { loadCommand } from './load/command.ts'
 import { nagleCommand } from './nagle/command.ts'
 import { perfCommand } from './perf/command.ts'
 import { readmeCommand } from './readme/command.ts'
@@ -18,6 +19,7 @@ const program = new Command('npm run benchmark --')
   .addCommand(throughputCommand)
   .addCommand(scaleCommand)
   .addCommand(perfCommand)
+  .addCommand(loadCommand)
   .addCommand(allCommand)
   .addCommand(readmeCommand)
   .addCommand(compareCommand)

@@ -40,10 +40,11 @@ export class DelayLine<T> {
     this.lastDue = 0
   }
 
-  push (item: T): void {
+  /** @param from - when the delay begins, by the clock of `performance.now()` */
+  push (item: T, from = performance.now()): void {
     const { delay, jitter = 0, random = Math.random } = this.init
 
-    this.lastDue = Math.max(this.lastDue, performance.now() + delay + jitter * random())
+    this.lastDue = Math.max(this.lastDue, from + delay + jitter * random())
     this.queue.push({ due: this.lastDue, item })
     this.wake()
   }

@@ -17,6 +17,17 @@ export type LinkEnd = 'listener' | 'dialer'
 export interface LinkShape {
   /** One way, in ms */
   delay: number
+
+  /** What limits each direction. Only a relay link has it */
+  bottleneck?: BottleneckShape
+}
+
+export interface BottleneckShape {
+  /** In Mbit/s */
+  rate: number
+
+  /** How much waits for its turn, in bytes. What comes on top is dropped */
+  queue: number
 }
 
 export interface Address {

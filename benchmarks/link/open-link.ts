@@ -36,6 +36,10 @@ function candidates (shape: LinkShape, kind?: LinkKind): LinkKind[] {
     return [kind]
   }
 
+  if (shape.bottleneck != null) {
+    return ['relay']
+  }
+
   return shape.delay === 0 ? ['loopback'] : ['netem', 'relay', 'proxy']
 }
 

@@ -3,6 +3,7 @@ import dgram from 'node:dgram'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { Bottleneck } from './bottleneck.ts'
 import { DelayLine } from './delay-line.ts'
 import { exec } from './exec.ts'
 import { addDevice } from './namespaces.ts'
@@ -92,14 +93,19 @@ async function startEnd (device: string): Promise<RelayEnd> {
   return { socket, port, tun }
 }
 
-function relay (from: RelayEnd, to: RelayEnd, { delay }: LinkShape): void {
+function relay (from: RelayEnd, to: RelayEnd, { delay, bottleneck }: LinkShape): void {
+  const queue = bottleneck == null ? undefined : new Bottleneck(bottleneck)
   const line = new DelayLine<Buffer>({
     delay,
     deliver: packet => { to.socket.send(packet, to.port, '127.0.0.1') }
   })
 
   from.socket.on('message', packet => {
-    line.push(packet)
+    const departure = queue == null ? performance.now() : queue.departure(packet.byteLength, performance.now())
+
+    if (departure != null) {
+      line.push(packet, departure)
+    }
   })
   to.socket.once('close', () => { line.clear() })
 }

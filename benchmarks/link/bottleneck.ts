@@ -1,0 +1,31 @@
+import type { BottleneckShape } from './link.ts'
+
+/** When each packet leaves a line of a rate, behind a drop-tail queue */
+export class Bottleneck {
+  readonly #queue: number
+  readonly #bytesPerMs: number
+
+  /** When all that was taken has left */
+  #idleFrom = 0
+
+  constructor ({ rate, queue }: BottleneckShape) {
+    this.#queue = queue
+    this.#bytesPerMs = rate * 125
+  }
+
+  /**
+   * @param now - in ms
+   * @returns when the last byte of the packet has left, in ms; undefined if the queue is full
+   */
+  departure (bytes: number, now: number): number | undefined {
+    const start = Math.max(now, this.#idleFrom)
+
+    if ((start - now) * this.#bytesPerMs + bytes > this.#queue) {
+      return undefined
+    }
+
+    this.#idleFrom = start + bytes / this.#bytesPerMs
+
+    return this.#idleFrom
+  }
+}

@@ -1,0 +1,171 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { ping } from '@libp2p/ping'
+import { multiaddrOf } from '../contenders/address.ts'
+import { STACKS } from '../contenders/stacks.ts'
+import { serve } from '../run/serve.ts'
+import type { Cell, Refill } from './report.ts'
+import type { Connection, Libp2p, Stream } from '@libp2p/interface'
+
+/**
+ * A node at one end of a link: `worker <stack>`. libp2p's limits, ping and connection monitor are
+ * at their defaults.
+ */
+
+/** What a user of the line waited for */
+export interface Wait {
+  kind: 'echo' | 'stream'
+
+  /** When it began, in ms since the uploads did */
+  at: number
+
+  /** Undefined if it never ended */
+  ms?: number
+}
+
+export interface Load {
+  waits: Wait[]
+
+  /** How long the connection lived, in ms: as long as was asked for, if it outlives the load */
+  lived: number
+  error?: string
+  rss: number
+}
+
+const ECHO = '/fast-tcp/load/echo/1.0.0'
+const UPLOAD = '/fast-tcp/load/upload/1.0.0'
+const CHUNK = new Uint8Array(64 * 1024).fill(7)
+const MESSAGE = new Uint8Array(100).fill(1)
+const ECHO_INTERVAL = 100
+const STREAM_INTERVAL = 1_000
+
+const [name] = process.argv.slice(2) as [keyof typeof STACKS]
+const stack = await STACKS[name]()
+const uploaded: number[] = []
+let node: Libp2p
+
+async function start (listen: string[]): Promise<void> {
+  node = await stack.createLibp2p({ ...stack.options, addresses: { listen }, services: { ping: ping() } })
+}
+
+const tasks = {
+  async listen (host: string): Promise<string> {
+    await start([multiaddrOf({ host, port: 0 })])
+    await node.handle(ECHO, stream => {
+      stream.addEventListener('message', ({ data }) => { stream.send(data) })
+      stream.addEventListener('remoteCloseWrite', () => { stream.close().catch(() => {}) })
+    })
+    await node.handle(UPLOAD, stream => {
+      const index = uploaded.push(0) - 1
+      stream.addEventListener('message', ({ data }) => { uploaded[index] += data.byteLength })
+    })
+
+    return node.getMultiaddrs()[0].toString()
+  },
+
+  /** Bytes that have arrived on each upload */
+  uploaded: (): number[] => uploaded,
+
+  async load (address: string, { uploads, refill, rate }: Cell, duration: number): Promise<Load> {
+    await start([])
+    const connection = await node.dial(stack.multiaddr(address))
+    const waits: Wait[] = []
+    const echo = await connection.newStream(ECHO, stack.streamOptions)
+    const streams = await Promise.all(Array.from({ length: uploads }, async () => connection.newStream(UPLOAD, stack.streamOptions)))
+    const began = performance.now()
+    const over = Promise.withResolvers<Error | undefined>()
+    const end = new AbortController()
+    let rss = 0
+
+    connection.addEventListener('close', ({ error }) => { over.resolve(error ?? new Error('closed')) })
+    streams.forEach(stream => { upload(stream, refill, rate * 125 * duration) })
+    repeat(ECHO_INTERVAL, async () => timed('echo', async () => echoOn(echo)))
+    repeat(STREAM_INTERVAL, () => { timed('stream', async () => newEcho(connection)).catch(() => {}) })
+
+    const error = await Promise.race([over.promise, wait(duration)])
+    const lived = performance.now() - began
+
+    end.abort()
+    connection.abort(new Error('The load is over'))
+
+    return { waits, lived, error: error == null ? undefined : `${error.name}: ${error.message}`, rss }
+
+    async function timed (kind: Wait['kind'], run: () => Promise<void>): Promise<void> {
+      const started = performance.now()
+      const wait: Wait = { kind, at: started - began }
+
+      waits.push(wait)
+      rss = Math.max(rss, process.memoryUsage.rss())
+      await run()
+
+      if (!end.signal.aborted) {
+        wait.ms = performance.now() - started
+      }
+    }
+
+    /** The next one begins when this one is over, if it returns a promise */
+    function repeat (interval: number, run: () => Promise<void> | void): void {
+      void (async () => {
+        while (!end.signal.aborted && connection.status === 'open') {
+          await Promise.all([Promise.resolve(run()).catch(() => {}), wait(interval)])
+        }
+      })()
+    }
+  }
+}
+
+/** As fast as the stream says that it takes more, or as much as fills the line at once */
+function upload (stream: Stream, refill: Refill, bytes: number): void {
+  const fill = (): void => {
+    try {
+      while (stream.writeStatus === 'writable' && stream.send(CHUNK)) {
+        // once more
+      }
+    } catch {
+      // the connection is over, which is noted
+    }
+  }
+
+  if (refill === 'whole') {
+    stream.send(new Uint8Array(bytes))
+    return
+  }
+
+  stream.addEventListener('drain', refill === 'listener' ? fill : () => { queueMicrotask(fill) })
+  fill()
+}
+
+async function newEcho (connection: Connection): Promise<void> {
+  const stream = await connection.newStream(ECHO, { ...stack.streamOptions, signal: AbortSignal.timeout(60_000) })
+
+  await echoOn(stream)
+  stream.close().catch(() => {})
+}
+
+async function echoOn (stream: Stream): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const onClose = (): void => { reject(new Error('The stream has ended')) }
+  let left = MESSAGE.byteLength
+
+  const onMessage = ({ data }: { data: { byteLength: number } }): void => {
+    left -= data.byteLength
+
+    if (left <= 0) {
+      resolve()
+    }
+  }
+
+  stream.addEventListener('message', onMessage)
+  stream.addEventListener('close', onClose)
+
+  try {
+    stream.send(MESSAGE)
+    await promise
+  } finally {
+    stream.removeEventListener('message', onMessage)
+    stream.removeEventListener('close', onClose)
+  }
+}
+
+export type LoadTasks = typeof tasks
+
+serve(tasks)
