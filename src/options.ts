@@ -234,6 +234,15 @@ export interface TCPOptions {
   optimistic?: boolean
 
   /**
+   * Share each connection among its streams, by bytes. Otherwise one busy stream keeps all
+   * that were opened after it from sending, libp2p's ping among them, and libp2p aborts the
+   * connection (js-libp2p#3463).
+   *
+   * @default true
+   */
+  fairStreams?: boolean
+
+  /**
    * Dial from the port that a listener listens on, so that a NAT maps both to the same
    * public port: other peers then observe an address at which this one may be
    * reached, and hole punching can work. A dial for which that is impossible leaves from any

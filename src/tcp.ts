@@ -5,11 +5,13 @@ import { OpenSockets } from './connection/open-sockets.ts'
 import { dialerMetrics } from './dial/dialer-metrics.ts'
 import { Dialer } from './dial/dialer.ts'
 import { ReusePort } from './dial/reuse-port.ts'
+import { shareConnection } from './flow/fair-streams.ts'
 import { TCPListener } from './listener/listener.ts'
 import { ObservedAddresses, observedAddresses } from './nat/observed-addresses.ts'
 import { gateNewStreams } from './negotiation/early-streams.ts'
 import { printableLogger } from './printable.ts'
 import { listenerSettings, transportSettings } from './settings.ts'
+import type { SocketConnection } from './connection/socket-connection.ts'
 import type { ObservingTransport } from './nat/observed-addresses.ts'
 import type { PortUse, TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPOptions } from './options.ts'
 import type { TransportSettings } from './settings.ts'
@@ -29,8 +31,8 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   readonly #sockets = new OpenSockets()
   readonly #lingering = new LingeringSockets()
 
-  /** Of every connection, dialed and accepted. The upgraded connection has the same one */
-  readonly #timelines = new WeakSet<object>()
+  /** Every connection, dialed and accepted. Key: its timeline, which is also that of the upgraded connection */
+  readonly #connections = new WeakMap<object, SocketConnection>()
 
   /**
    * @throws {InvalidParametersError} if an option has a wrong value, or none has this name
@@ -57,7 +59,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       lingering: this.#lingering,
       sockets: this.#sockets,
       onConnection: (maConn, port) => {
-        this.#timelines.add(maConn.timeline)
+        this.#connections.set(maConn.timeline, maConn)
         timelines.set(maConn.timeline, port)
       },
       reusePort: this.#reusePort,
@@ -67,10 +69,23 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
 
     // before the listeners of services, which open streams
     components.events?.addEventListener('connection:open', ({ detail: connection }) => {
-      if (this.#timelines.has(connection.timeline) && connection.status !== 'open' && connection.status !== 'closing') {
+      const maConn = this.#connections.get(connection.timeline)
+
+      if (maConn == null) {
+        return
+      }
+
+      if (connection.status !== 'open' && connection.status !== 'closing') {
         this.#abort(connection)
-      } else if (timelines.has(connection.timeline)) {
+        return
+      }
+
+      if (timelines.has(connection.timeline)) {
         gateNewStreams(connection)
+      }
+
+      if (this.#settings.fairStreams !== false) {
+        shareConnection(maConn, connection.streams)
       }
     })
 
@@ -144,7 +159,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       sockets: this.#sockets,
       bindServer: this.#reusePort?.bindServer ?? this.#settings.fastOpen?.bindServer,
       onListen: this.#reusePort?.waitFor,
-      onConnection: maConn => { this.#timelines.add(maConn.timeline) },
+      onConnection: maConn => { this.#connections.set(maConn.timeline, maConn) },
       metrics: this.#components.metrics,
       logger: this.#logger
     })

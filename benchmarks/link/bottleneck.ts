@@ -14,8 +14,7 @@ export class Bottleneck {
   }
 
   /**
-   * @param now - in ms
-   * @returns when the last byte of the packet has left, in ms; undefined if the queue is full
+   * @returns when the last byte of a packet that comes now has left, in ms; undefined if the queue is full
    */
   departure (bytes: number, now: number): number | undefined {
     const start = Math.max(now, this.#idleFrom)

@@ -40,7 +40,7 @@ export class DelayLine<T> {
     this.lastDue = 0
   }
 
-  /** @param from - when the delay begins, by the clock of `performance.now()` */
+  /** The delay begins at `from`, by the clock of `performance.now()` */
   push (item: T, from = performance.now()): void {
     const { delay, jitter = 0, random = Math.random } = this.init
 

@@ -4,7 +4,7 @@ import { commandText, outOption } from '../command-line/options.ts'
 import { showResults } from '../report/results.ts'
 import { loadResults } from './page.ts'
 import { runLoad } from './run.ts'
-import type { Pair, Refill, StackName } from './report.ts'
+import type { Cell, Pair, Refill, StackName } from './report.ts'
 
 interface LoadFlags {
   rates: number[]
@@ -31,11 +31,9 @@ export const loadCommand = new Command('load')
   .option('--pairs <list>', `uploader:receiver, each of ${STACKS.join()}`, listOf(oneOf(PAIRS)), STACKS.map(name => `${name}:${name}`))
   .option('--seconds <s>', 'how long each takes', numberFrom(1), 60)
   .addOption(outOption())
-  .action(async ({ rates, roundTrips, queues, uploads, refills, pairs, seconds, out }: LoadFlags, command: Command) => {
+  .action(async ({ pairs, seconds, out, ...flags }: LoadFlags, command: Command) => {
     const report = await runLoad({
-      cells: rates.flatMap(rate => roundTrips.flatMap(roundTrip => queues.flatMap(queue => uploads.flatMap(uploads => refills.map(refill => ({
-        rate, roundTrip, uploads, refill, queue: queue === 'bdp' ? Math.max(16 * 1024, Math.round(rate * roundTrip * 125)) : Number(queue) * 1024
-      })))))),
+      cells: cellsOf(flags),
       pairs: pairs.map(pair => {
         const [dialer, listener] = pair.split(':') as StackName[]
 
@@ -47,3 +45,24 @@ export const loadCommand = new Command('load')
 
     await showResults(loadResults(report), out)
   })
+
+function cellsOf ({ rates, roundTrips, queues, uploads, refills }: Omit<LoadFlags, 'pairs' | 'seconds' | 'out'>): Cell[] {
+  const cells: Cell[] = []
+
+  for (const rate of rates) {
+    for (const roundTrip of roundTrips) {
+      for (const queue of queues) {
+        for (const refill of refills) {
+          cells.push(...uploads.map(uploads => ({ rate, roundTrip, queue: queueBytes(queue, rate, roundTrip), uploads, refill })))
+        }
+      }
+    }
+  }
+
+  return cells
+}
+
+/** A few packets must fit in any case */
+function queueBytes (queue: string, rate: number, roundTrip: number): number {
+  return queue === 'bdp' ? Math.max(16 * 1024, Math.round(rate * roundTrip * 125)) : Number(queue) * 1024
+}

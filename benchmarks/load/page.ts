@@ -3,8 +3,7 @@ import { provenance } from '../report/environment.ts'
 import { short, whole } from '../report/numbers.ts'
 import { markdownTable, tableOf } from '../report/table.ts'
 import { percentile } from '../statistics.ts'
-import type { LoadReport, LoadRow } from './report.ts'
-import type { Wait } from './worker.ts'
+import type { LoadReport, LoadRow, Wait } from './report.ts'
 import type { Results } from '../report/results.ts'
 
 export function loadResults (report: LoadReport): Results {

@@ -1,4 +1,3 @@
-import type { Load } from './worker.ts'
 import type { BottleneckShape } from '../link/link.ts'
 import type { Environment } from '../report/environment.ts'
 
@@ -24,6 +23,26 @@ export type Refill = 'listener' | 'microtask' | 'whole'
 export interface Pair {
   dialer: StackName
   listener: StackName
+}
+
+/** What a user of the line waited for */
+export interface Wait {
+  kind: 'echo' | 'stream'
+
+  /** When it began, in ms since the uploads did */
+  at: number
+
+  /** Undefined if it never ended */
+  ms?: number
+}
+
+export interface Load {
+  waits: Wait[]
+
+  /** How long the connection lived, in ms: as long as was asked for, if it outlives the load */
+  lived: number
+  error?: string
+  rss: number
 }
 
 export interface LoadRow extends Cell, Pair, Load {

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { openLink } from '../link/open-link.ts'
 import { environment } from '../report/environment.ts'
-import { progress } from '../run/progress.ts'
 import { withCleanUp } from '../run/interrupt.ts'
+import { progress } from '../run/progress.ts'
 import { scriptPath } from '../script-path.ts'
-import type { LoadTasks } from './worker.ts'
 import type { Cell, LoadReport, LoadRow, Pair } from './report.ts'
+import type { LoadTasks } from './worker.ts'
 import type { Link } from '../link/link.ts'
 
 export interface LoadInit {

@@ -3,33 +3,13 @@ import { ping } from '@libp2p/ping'
 import { multiaddrOf } from '../contenders/address.ts'
 import { STACKS } from '../contenders/stacks.ts'
 import { serve } from '../run/serve.ts'
-import type { Cell, Refill } from './report.ts'
+import type { Cell, Load, Refill, Wait } from './report.ts'
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 
 /**
  * A node at one end of a link: `worker <stack>`. libp2p's limits, ping and connection monitor are
  * at their defaults.
  */
-
-/** What a user of the line waited for */
-export interface Wait {
-  kind: 'echo' | 'stream'
-
-  /** When it began, in ms since the uploads did */
-  at: number
-
-  /** Undefined if it never ended */
-  ms?: number
-}
-
-export interface Load {
-  waits: Wait[]
-
-  /** How long the connection lived, in ms: as long as was asked for, if it outlives the load */
-  lived: number
-  error?: string
-  rss: number
-}
 
 const ECHO = '/fast-tcp/load/echo/1.0.0'
 const UPLOAD = '/fast-tcp/load/upload/1.0.0'

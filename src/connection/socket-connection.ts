@@ -133,10 +133,21 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     }
 
     this.log.trace('send %d bytes', data.byteLength)
-    this.writableNeedsDrain = !this.#outgoing.write(data)
+    this.writableNeedsDrain = !this.#write(data)
 
     return !this.writableNeedsDrain
   }
+
+  #write (data: Uint8Array | Uint8ArrayList): boolean {
+    const canSendMore = this.#outgoing.write(data)
+
+    this.onSent?.(data.byteLength, canSendMore)
+
+    return canSendMore
+  }
+
+  /** Somebody wants to know when the connection fills */
+  onSent?: (bytes: number, canSendMore: boolean) => void
 
   /** Sends what could not go the direct way, for example because it waited for 'drain' */
   sendData (all: Uint8ArrayList): SendResult {
@@ -161,7 +172,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
 
     return {
       sentBytes: data.byteLength,
-      canSendMore: this.#outgoing.write(data)
+      canSendMore: this.#write(data)
     }
   }
 

@@ -22,7 +22,7 @@ export interface DialerInit extends SocketOpenerInit {
   lingering: Lingering
 
   /** Called with every connection before its upgrade, and the port that it left from */
-  onConnection(maConn: MultiaddrConnection, port?: PortUse): void
+  onConnection(maConn: SocketConnection, port?: PortUse): void
 }
 
 /**

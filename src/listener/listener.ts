@@ -14,7 +14,7 @@ import type { BindServer } from './pausable-server.ts'
 import type { Lingering } from '../connection/lingering.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { ListenerSettings } from '../settings.ts'
-import type { AbortOptions, ComponentLogger, Listener, ListenerEvents, Logger, Metrics, MultiaddrConnection, Upgrader } from '@libp2p/interface'
+import type { AbortOptions, ComponentLogger, Listener, ListenerEvents, Logger, Metrics, Upgrader } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
@@ -35,7 +35,7 @@ export interface TCPListenerInit {
   onListen?(listening: Promise<void>): void
 
   /** Called with every connection before its upgrade */
-  onConnection(maConn: MultiaddrConnection): void
+  onConnection(maConn: SocketConnection): void
 }
 
 export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Listener {

@@ -1,0 +1,155 @@
+import { StreamClosedError } from '@libp2p/utils'
+import { raceSignal } from 'race-signal'
+import type { SchedulableStream } from './schedulable-stream.ts'
+import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
+import type { SendResult } from '@libp2p/utils'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+/** The most that is handed to the muxer at a time, in bytes: a large frame would delay all that comes behind it */
+const FRAME_BYTES = 64 * 1024
+
+/** Shares a connection among the streams that have something to send */
+export interface Pacer {
+  /**
+   * How much this stream may send now, in bytes. With 0 it is told when its turn comes.
+   */
+  room(stream: PacedStream): number
+
+  onSent(stream: PacedStream, bytes: number): void
+
+  /** The connection is full */
+  onFull(): void
+
+  /** The connection has drained. This stream may or may not have waited for that */
+  onDrained(stream: PacedStream): void
+
+  /** The stream sends no more */
+  onGone(stream: PacedStream): void
+}
+
+/**
+ * A stream that sends when it is its turn, and that is drained when it has sent all that it has.
+ *
+ * The base class emits 'drain' whenever the muxer may take more, although data of the stream may
+ * still wait. An application that then sends a message for each 'drain' fills the memory. Here
+ * the event reaches the listeners, and `onDrain()` resolves, when nothing waits.
+ */
+export class PacedStream {
+  readonly stream: SchedulableStream
+  readonly #pacer: Pacer
+  readonly #sendData: SchedulableStream['sendData']
+
+  /** Whether listeners of 'drain' wait for data to leave that the stream still has */
+  #isDrainDue = false
+  #drained?: PromiseWithResolvers<void>
+
+  /** How much it has sent in comparison with the others, in bytes */
+  served = 0
+
+  /** How much more it may send before the others have their turns, in bytes */
+  allowance = 0
+
+  constructor (stream: SchedulableStream, pacer: Pacer) {
+    this.stream = stream
+    this.#pacer = pacer
+    this.#sendData = stream.sendData
+
+    stream.sendData = data => this.sendData(data)
+    stream.onDrain = async options => this.onDrain(options)
+    // a stream is told by `sendData` or by its turn, not with all others
+    stream.onMuxerNeedsDrain = () => { pacer.onFull() }
+    stream.onMuxerDrain = () => { pacer.onDrained(this) }
+    stream.addEventListener('drain', this.#onDrain)
+    stream.addEventListener('idle', this.#onIdle)
+    stream.addEventListener('close', this.#onClose)
+  }
+
+  /** Whether the stream takes no more until it is told to go on */
+  get isBlocked (): boolean {
+    return this.stream.writableNeedsDrain
+  }
+
+  /** Let the stream send */
+  takeTurn (): void {
+    this.stream.dispatchEvent(new Event('drain'))
+  }
+
+  sendData (data: Uint8ArrayList): SendResult {
+    const { stream } = this
+    let sentBytes = 0
+
+    while (data.byteLength > 0) {
+      const room = Math.min(this.#pacer.room(this), FRAME_BYTES)
+
+      if (room === 0) {
+        return { sentBytes, canSendMore: false }
+      }
+
+      const part = data.byteLength <= room ? data : data.sublist(0, room)
+      const { byteLength } = part
+      const result = this.#sendData.call(stream, part)
+
+      sentBytes += result.sentBytes
+      this.#pacer.onSent(this, result.sentBytes)
+
+      if (!result.canSendMore || part === data) {
+        return { sentBytes, canSendMore: result.canSendMore }
+      }
+
+      data.consume(byteLength)
+    }
+
+    return { sentBytes, canSendMore: true }
+  }
+
+  /**
+   * As the base class's, which resolves at once from its second use on.
+   *
+   * @throws {Error} what ended the stream
+   */
+  async onDrain (options?: AbortOptions): Promise<void> {
+    const { stream } = this
+
+    if (!stream.writableNeedsDrain && !this.#isDrainDue) {
+      return
+    }
+
+    if (stream.status !== 'open' && stream.status !== 'closing') {
+      throw new StreamClosedError()
+    }
+
+    this.#drained ??= Promise.withResolvers()
+
+    return raceSignal(this.#drained.promise, options?.signal)
+  }
+
+  /** Called behind the listener of the base class, which sends what waits in a microtask */
+  readonly #onDrain = (event: Event): void => {
+    this.#isDrainDue = this.stream.writeBufferLength > 0
+
+    if (this.#isDrainDue) {
+      event.stopImmediatePropagation()
+    } else {
+      this.#drained?.resolve()
+      this.#drained = undefined
+    }
+  }
+
+  /** The base class forgets what is sent while it emits this event */
+  readonly #onIdle = (): void => {
+    if (this.#isDrainDue) {
+      queueMicrotask(() => {
+        // if it needs to drain, its turn will come
+        if (this.#isDrainDue && !this.stream.writableNeedsDrain && this.stream.writeBufferLength === 0) {
+          this.takeTurn()
+        }
+      })
+    }
+  }
+
+  readonly #onClose = ({ error }: StreamCloseEvent): void => {
+    this.#drained?.promise.catch(() => {})
+    this.#drained?.reject(error ?? new StreamClosedError())
+    this.#pacer.onGone(this)
+  }
+}

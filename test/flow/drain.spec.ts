@@ -1,0 +1,104 @@
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { until, untilStill, within } from '../fixtures/waiting.ts'
+import { line } from './fixtures/stacks.ts'
+import type { MuxerName } from './fixtures/stacks.ts'
+import type { Stream } from '@libp2p/interface'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const SLOW = '/test/slow/1.0.0'
+
+const WINDOW = 256 * KIB
+
+/** What waits for a socket */
+const HIGH_WATER_MARK = 64 * KIB
+
+/** Far more than may wait. Without a limit a sender that is never held back would take all memory */
+const TOO_MUCH = 64 * MIB
+
+const defer = cleanUpAfterEach()
+
+/** What js-libp2p asks of a sender, and our own example shows */
+async function sendPolitely (stream: Stream, message: Uint8Array, mayGoOn: () => boolean): Promise<void> {
+  while (mayGoOn()) {
+    if (!stream.send(message)) {
+      await stream.onDrain()
+    }
+  }
+}
+
+describe('onDrain() of a stream', () => {
+  const cases: Array<[size: number, muxer: MuxerName, by: 'dialed' | 'accepted']> = [
+    [KIB, 'yamux', 'dialed'],
+    [64 * KIB, 'yamux', 'dialed'],
+    [MIB, 'yamux', 'dialed'],
+    [64 * KIB, 'yamux', 'accepted'],
+    [64 * KIB, 'chainsafe yamux', 'dialed'],
+    [64 * KIB, 'optimistic(yamux)', 'accepted']
+  ]
+
+  for (const [size, muxer, by] of cases) {
+    it(`holds a sender of ${size / KIB} KiB back every time, ${muxer}, ${by}`, async () => {
+      const { dialer, listener, ...connections } = await line(defer, { muxer, maxWindow: WINDOW })
+      const { promise, resolve } = Promise.withResolvers<Stream>()
+
+      await (by === 'dialed' ? listener : dialer).handle(SLOW, resolve)
+
+      const outgoing = await connections[by].newStream(SLOW)
+      const bytes = { sent: 0, received: 0 }
+      const message = new Uint8Array(size)
+      const sending = sendPolitely(outgoing, message, () => { bytes.sent += size; return bytes.sent - bytes.received < TOO_MUCH })
+      const incoming = await promise
+
+      incoming.addEventListener('message', ({ data }) => { bytes.received += data.byteLength })
+
+      for (let round = 0; round < 3; round++) {
+        incoming.pause()
+        const paused = await untilStill(() => bytes.sent)
+        expect(bytes.sent - bytes.received, `round ${round}`).to.be.at.most(WINDOW + HIGH_WATER_MARK + 2 * size)
+
+        incoming.resume()
+        await until(() => bytes.sent > paused + 2 * MIB, 'it goes on')
+      }
+
+      incoming.abort(new Error('The test is over'))
+      await within(5_000, 'the end', sending.catch(() => {}))
+    })
+  }
+
+  it('resolves before close(), which delivers all', async () => {
+    const { listener, dialed } = await line(defer, { bytesPerSecond: 32 * MIB })
+    let received = 0
+    const ended = Promise.withResolvers<void>()
+
+    await listener.handle(SLOW, async stream => {
+      stream.addEventListener('message', ({ data }) => { received += data.byteLength })
+      await pEvent(stream, 'remoteCloseWrite')
+      ended.resolve()
+    })
+
+    const stream = await dialed.newStream(SLOW)
+    let sent = 0
+
+    await within(10_000, 'sending', sendPolitely(stream, new Uint8Array(100 * KIB), () => (sent += 100 * KIB) <= 20 * MIB))
+    await stream.close()
+    await within(10_000, 'the end', ended.promise)
+
+    expect(received).to.equal(sent - 100 * KIB)
+  })
+
+  it('rejects if the stream ends', async () => {
+    const { listener, dialed } = await line(defer)
+    await listener.handle(SLOW, stream => { stream.pause() })
+
+    const stream = await dialed.newStream(SLOW)
+    stream.send(new Uint8Array(MIB))
+    const drained = stream.onDrain()
+    stream.abort(new Error('Enough'))
+
+    await expect(drained).to.eventually.be.rejectedWith('Enough')
+    await expect(stream.onDrain()).to.eventually.be.rejected()
+  })
+})

@@ -1,0 +1,91 @@
+import { byteStream } from '@libp2p/utils'
+import { expect } from 'aegir/chai'
+import { jain } from '../../benchmarks/load/page.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { ECHO } from '../fixtures/node.ts'
+import { until, within } from '../fixtures/waiting.ts'
+import { line } from './fixtures/stacks.ts'
+import { REFILLS, UPLOAD, takeUploads, upload } from './fixtures/uploads.ts'
+import type { LineInit } from './fixtures/stacks.ts'
+import type { Stream } from '@libp2p/interface'
+
+const MIB = 1024 * 1024
+const RATE = 16 * MIB
+
+/** What the kernel and the line hold is gone in a second. Official never gets this far */
+const PATIENCE = 10_000
+
+async function echoes (stream: Stream, count: number): Promise<void> {
+  const bytes = byteStream(stream)
+
+  for (let i = 0; i < count; i++) {
+    await bytes.write(new Uint8Array(100))
+    await bytes.read({ bytes: 100 })
+  }
+}
+
+/** While one stream uploads, an older one and one that is opened now echo messages */
+async function echoesBesideUpload (init: LineInit & { by?: 'dialed' | 'accepted', refill?: string }): Promise<void> {
+  const { dialer, listener, ...connections } = await line(defer, { bytesPerSecond: RATE, ...init })
+  const connection = connections[init.by ?? 'dialed']
+  const received = await takeUploads(init.by === 'accepted' ? dialer : listener)
+  const old = await connection.newStream(ECHO)
+
+  upload(await connection.newStream(UPLOAD), init.refill)
+  await until(() => received[0] > MIB, 'the upload is under way')
+
+  await within(PATIENCE, 'echoes', Promise.all([
+    echoes(old, 3),
+    connection.newStream(ECHO, { signal: AbortSignal.timeout(PATIENCE) }).then(async stream => echoes(stream, 3))
+  ]))
+
+  expect(connection.status).to.equal('open')
+  connection.abort(new Error('The test is over'))
+}
+
+const defer = cleanUpAfterEach()
+
+describe('js-libp2p #3463: streams share a busy connection', () => {
+  for (const refill of Object.keys(REFILLS)) {
+    it(`old and new streams beside one that is refilled ${refill}`, async () => {
+      await echoesBesideUpload({ refill })
+    })
+  }
+
+  it('on an accepted connection', async () => {
+    await echoesBesideUpload({ by: 'accepted' })
+  })
+
+  for (const encrypter of ['tls', 'plaintext', 'optimistic(noise)'] as const) {
+    it(`over ${encrypter}`, async () => {
+      await echoesBesideUpload({ encrypter })
+    })
+  }
+
+  for (const muxer of ['chainsafe yamux', 'mplex', 'optimistic(yamux)'] as const) {
+    it(`with ${muxer}`, async () => {
+      await echoesBesideUpload({ muxer, refill: 'in a microtask after drain' })
+    })
+  }
+
+  for (const muxer of ['yamux', 'mplex'] as const) {
+    it(`gives four uploads the same share with ${muxer}, however each is refilled`, async () => {
+      const { listener, dialed } = await line(defer, { bytesPerSecond: RATE, muxer })
+      const received = await takeUploads(listener)
+
+      for (const refill of Object.keys(REFILLS)) {
+        upload(await dialed.newStream(UPLOAD), refill)
+      }
+
+      // whoever came first has filled the line by then
+      await until(() => received.length === 4 && received.every(bytes => bytes > MIB), 'all are under way', PATIENCE)
+      const before = [...received]
+      const sharesNow = (): number[] => received.map((bytes, index) => bytes - before[index])
+      await until(() => sharesNow().reduce((sum, bytes) => sum + bytes) > 32 * MIB, 'they went on', PATIENCE)
+
+      const shares = sharesNow()
+      dialed.abort(new Error('The test is over'))
+      expect(jain(shares), `${shares}`).to.be.above(0.98)
+    })
+  }
+})
