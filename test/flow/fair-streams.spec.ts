@@ -13,7 +13,7 @@ const MIB = 1024 * 1024
 const RATE = 16 * MIB
 
 /** What the kernel and the line hold is gone in a second. Official never gets this far */
-const PATIENCE = 10_000
+const PATIENCE = 30_000
 
 async function echoes (stream: Stream, count: number): Promise<void> {
   const bytes = byteStream(stream)
