@@ -66,6 +66,7 @@ const RULES: Record<keyof TCPOptions, Rule> = {
   backlog: aWholeNumber(0),
   closeServerOnMaxConnections: anObject(LIMIT_RULES),
   optimistic: aBoolean,
+  fairStreams: aBoolean,
   reusePort: aBoolean,
   fastOpen: {
     mustBe: 'what fastOpen() of libp2p-fast-tcp/fast-open returns',
