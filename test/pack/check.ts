@@ -1,12 +1,13 @@
 /* eslint-disable no-console */
 /*
  * Packs the package, installs it in an empty project, type-checks a program
- * that uses it there and runs that program under every supported Node.
+ * that uses it there and runs that program under every supported Node. Bundles it for browsers, too.
  */
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
+import { BUNDLERS, checkBundles } from './bundles.ts'
 
 const NODES = ['22', '24', '26']
 
@@ -37,10 +38,12 @@ try {
   console.info('installing it in an empty project')
   await writeFile(path.join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
   await copyFile(path.join(root, 'test/pack/consumer.ts'), path.join(project, 'consumer.ts'))
-  await execa('npm', ['install', path.join(project, filename), 'libp2p@3', '@libp2p/noise@17', '@libp2p/yamux@8', 'typescript@5', '@types/node@24'], { cwd: project })
+  await execa('npm', ['install', path.join(project, filename), 'libp2p@3', '@libp2p/noise@17', '@libp2p/yamux@8', 'typescript@5', '@types/node@24', ...BUNDLERS], { cwd: project })
 
   console.info('type-checking under moduleResolution nodenext')
   await execa('npx', ['tsc', '--strict', '--target', 'es2024', '--lib', 'es2024,dom', '--module', 'nodenext', '--moduleResolution', 'nodenext', '--skipLibCheck', 'false', 'consumer.ts'], { cwd: project, stdout: 'inherit' })
+
+  await checkBundles(project)
 
   for (const major of NODES) {
     const prefix = path.join(project, `node-${major}`)

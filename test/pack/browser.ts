@@ -1,0 +1,34 @@
+/*
+ * What somebody writes whose program runs in Node and in browsers. It is bundled for browsers, and prints
+ * what each export does there.
+ */
+import { noise } from '@libp2p/noise'
+import { yamux } from '@libp2p/yamux'
+import { createLibp2p } from 'libp2p'
+import * as fastTcp from 'libp2p-fast-tcp'
+import * as fastTcpFastOpen from 'libp2p-fast-tcp/fast-open'
+
+const { CLOSE_TIMEOUT, holePunching, optimistic, tcp } = fastTcp
+const { fastOpen } = fastTcpFastOpen
+
+const attempts: Record<string, () => Promise<unknown>> = {
+  tcp: async () => createLibp2p({ transports: [tcp({ closeTimeout: CLOSE_TIMEOUT })] }),
+  'optimistic(noise)': async () => createLibp2p({ connectionEncrypters: [optimistic(noise())] }),
+  'optimistic(yamux)': async () => createLibp2p({ streamMuxers: [optimistic(yamux())] }),
+  holePunching: async () => createLibp2p({ services: { punch: holePunching(() => ({})) } }),
+  fastOpen: async () => fastOpen()
+}
+
+const errors = await Promise.all(Object.entries(attempts).map(async ([name, attempt]) => {
+  try {
+    await attempt()
+
+    return `${name}: no error`
+  } catch (err: any) {
+    return `${name}: ${err.name}: ${err.message}`
+  }
+}))
+
+const exported = [fastTcp, fastTcpFastOpen].map(module => Object.keys(module).sort().join(' '))
+
+console.info(JSON.stringify({ errors, exported })) // eslint-disable-line no-console
