@@ -30,7 +30,7 @@ export default {
       // what a user of the package writes imports it by its name
       'libp2p-fast-tcp'
     ],
-    // the defaults, and examples, which the package does not hold
-    productionIgnorePatterns: ['/benchmark', '/benchmarks', '/dist', '/examples', '/test', '.aegir.js']
+    // the defaults, and programs in docs and examples: what they import is the reader's to install
+    productionIgnorePatterns: ['/benchmark', '/benchmarks', '/dist', '/docs', '/examples', '/test', '.aegir.js']
   }
 }
