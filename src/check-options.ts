@@ -138,7 +138,15 @@ function shown (value: unknown): string {
     case 'bigint': return `${value}n (a bigint)`
     case 'function': return 'a function'
     case 'symbol': return 'a symbol'
-    case 'object': return value == null ? 'null' : Array.isArray(value) ? 'an array' : 'an object'
+    case 'object': return shownObject(value)
     default: return `${value}`
   }
+}
+
+function shownObject (value: object | null): string {
+  if (value == null) {
+    return 'null'
+  }
+
+  return Array.isArray(value) ? 'an array' : 'an object'
 }

@@ -42,7 +42,7 @@ function printableLog (log: Logger): Logger {
   return ours
 }
 
-/** @libp2p/logger has a function that does nothing where trace is off */
+/** The logger of libp2p has a function that does nothing where trace is off */
 function isOff (trace: Logger['trace'] & { enabled?: boolean }): boolean {
   return trace.enabled === false
 }

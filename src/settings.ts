@@ -206,7 +206,7 @@ function merge <Options extends TCPSocketOptions> (of: string, rules: Record<key
     }
   }
 
-  for (const name in rules) {
+  for (const name of Object.keys(rules) as Array<keyof Options & string>) {
     const value = specific?.[name]
 
     if (value != null) {

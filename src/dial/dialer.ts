@@ -15,7 +15,7 @@ import type { Connected, Dial, SocketOpenerInit } from './socket-opener.ts'
 import type { Lingering } from '../connection/lingering.ts'
 import type { WireFilter } from '../connection/wire-filter.ts'
 import type { PortUse, TCPDialOptions } from '../options.ts'
-import type { Connection, Logger, MultiaddrConnection } from '@libp2p/interface'
+import type { Connection, Logger } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
 export interface DialerInit extends SocketOpenerInit {
