@@ -36,12 +36,12 @@ import type { Transport } from '@libp2p/interface'
 export { CLOSE_TIMEOUT } from './constants.ts'
 export { ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
 export { holePunching } from './nat/hole-punching.ts'
-export { optimistic } from './negotiation/optimistic.ts'
+export { optimistic } from './optimistic/optimistic.ts'
 export type { HolePunchingComponents, HolePunchingInit } from './nat/hole-punching.ts'
 export type { HolePunchEvents, HolePunchFailed, HolePunchFailure, HolePunchOpened, HolePunchStart } from './nat/hole-punch.ts'
-export type { OptimisticEncrypterComponents } from './negotiation/encrypter.ts'
-export type { OptimisticMuxerComponents } from './negotiation/muxer.ts'
-export type { OptimisticInit } from './negotiation/optimistic.ts'
+export type { OptimisticEncrypterComponents } from './optimistic/encrypter.ts'
+export type { OptimisticMuxerComponents } from './optimistic/streams/muxer-factory.ts'
+export type { OptimisticInit } from './optimistic/optimistic.ts'
 export type {
   CloseServerOnMaxConnectionsOpts,
   DeferredConnect,

@@ -1,7 +1,6 @@
-import type { BindServer } from './listener/pausable-server.ts'
 import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, NewStreamProgressEvents, OpenConnectionProgressEvents, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import type { LookupFunction, NetConnectOpts, Socket } from 'node:net'
+import type { ListenOptions, LookupFunction, NetConnectOpts, Server, Socket } from 'node:net'
 import type { ProgressEvent } from 'progress-events'
 
 export interface CloseServerOnMaxConnectionsOpts {
@@ -152,7 +151,7 @@ export interface FastOpen {
   openSocket(options: FastOpenSocketOptions): Socket | undefined
 
   /** Makes a server listen, and take data in a SYN */
-  bindServer: BindServer
+  bindServer(server: Server, options: ListenOptions): void
 
   /** The state of a connection as the kernel knows it. Undefined if `openSocket` did not make the socket, or it is closed */
   look(socket: Socket): DeferredConnect | undefined

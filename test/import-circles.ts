@@ -1,16 +1,30 @@
 /* eslint-disable no-console */
 /*
- * Fails where modules import each other in a circle, types included: neither of
- * two such modules can be read, tested or moved without the other. Fails also where
- * a folder of src imports from one that builds on it.
+ * Fails if modules import each other in a circle, types included: neither of two such modules can
+ * be read, tested or moved without the other. Fails also if a part of the package imports from
+ * one that builds on it, or if a file of `src` belongs to no part.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 
 const ROOT = path.resolve(import.meta.dirname, '..')
 
-/** Folders of src, each of which imports only from those before it */
-const LAYERS = ['bytes', 'event-loop', 'connection', 'encryption', 'negotiation', 'listener', 'dial']
+/** The parts of the package. Each imports only from itself and from those before it */
+const LAYERS = [
+  ['src/printable.ts', 'src/check-options.ts', 'src/constants.ts', 'src/libp2p.ts', 'src/errors.ts', 'src/addresses.ts', 'src/options.ts', 'src/settings.ts'],
+  ['src/bytes'],
+  ['src/event-loop'],
+  ['src/connection'],
+  ['src/flow'],
+  ['src/optimistic'],
+  ['src/listener'],
+  ['src/nat'],
+  ['src/dial'],
+  ['src/fast-open'],
+  ['src/tcp.ts', 'src/tcp.browser.ts', 'src/index.ts'],
+  ['benchmarks'],
+  ['test']
+]
 const IMPORT = /(?:\bfrom|\bimport|\bimport\() ?'(\.[^']+)'/g
 
 const files = ['src', 'benchmarks', 'test'].flatMap(folder => readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -46,9 +60,17 @@ for (const arrow of backward) {
   console.error('import from a layer above: %s', arrow)
 }
 
-process.exitCode = circles.length + backward.length === 0 ? 0 : 1
+const homeless = files.filter(file => layerOf(file) < 0)
 
-/** -1 for what is in none of them */
+for (const file of homeless) {
+  console.error('no layer has %s', path.relative(ROOT, file))
+}
+
+process.exitCode = circles.length + backward.length + homeless.length === 0 ? 0 : 1
+
+/** -1 for what is in none of them, such as another package */
 function layerOf (file: string): number {
-  return LAYERS.indexOf(path.relative(path.join(ROOT, 'src'), file).split(path.sep)[0])
+  const name = path.relative(ROOT, file).split(path.sep).join('/')
+
+  return LAYERS.findIndex(parts => parts.some(part => name === part || name.startsWith(`${part}/`)))
 }

@@ -1,4 +1,4 @@
-import { OptimisticNegotiation, PLAINTEXT } from '../negotiation/optimistic-negotiation.ts'
+import { OptimisticNegotiation, PLAINTEXT } from '../optimistic/dial-proposal.ts'
 import type { UpgraderOptions, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 
 /**

@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { decodeProposal, encodeProposal } from '../../src/negotiation/codec.ts'
+import { decodeProposal, encodeProposal } from '../../src/optimistic/codec.ts'
 import { HEADER, NOISE, NOISE_ONLY, NA, PLAINTEXT, TLS, joined, message, substitutions } from './fixtures/proposals.ts'
 
 describe('what counts as a proposal', () => {

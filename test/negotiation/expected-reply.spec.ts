@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { ExpectedReply } from '../../src/negotiation/expected-reply.ts'
+import { ExpectedReply } from '../../src/optimistic/expected-reply.ts'
 import { HEADER, NOISE, NOISE_ONLY, NA, counting, joined, message, substitutions } from './fixtures/proposals.ts'
 
 describe('the reply that is expected', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { OptimisticNegotiation } from '../../src/negotiation/optimistic-negotiation.ts'
+import { OptimisticNegotiation } from '../../src/optimistic/dial-proposal.ts'
 import { HEADER, NOISE, NOISE_ONLY, NA, PLAINTEXT, TLS, counting, joined, list, message, substitutions } from './fixtures/proposals.ts'
 
 describe('optimistic negotiation, without a socket', () => {

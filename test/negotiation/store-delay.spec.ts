@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
-import { StoreDelay } from '../../src/negotiation/store-delay.ts'
+import { StoreDelay } from '../../src/optimistic/streams/fin-delay.ts'
 import { work } from '../fixtures/turns.ts'
 
 describe('the wait for a peer store', () => {

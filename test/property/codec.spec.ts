@@ -1,7 +1,7 @@
 import { expect } from 'aegir/chai'
 import fc from 'fast-check'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { decodeProposal, encodeProposal } from '../../src/negotiation/codec.ts'
+import { decodeProposal, encodeProposal } from '../../src/optimistic/codec.ts'
 import { check, chunked, seed } from './fixtures/check.ts'
 
 const HEADER = encodeProposal('').subarray(0, 20)

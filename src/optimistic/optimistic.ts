@@ -3,10 +3,10 @@ import { checkOptions, milliseconds } from '../check-options.ts'
 import { MAX_TIMEOUT, REPLY_TIMEOUT } from '../constants.ts'
 import { OptimisticEncrypter } from './encrypter.ts'
 import { forwardLifecycle } from './forward-lifecycle.ts'
-import { OptimisticMuxerFactory } from './muxer.ts'
+import { OptimisticMuxerFactory } from './streams/muxer-factory.ts'
 import type { OptimisticEncrypterComponents } from './encrypter.ts'
-import type { OptimisticMuxerComponents } from './muxer.ts'
 import type { Rule } from '../check-options.ts'
+import type { OptimisticMuxerComponents } from './streams/muxer-factory.ts'
 import type { ConnectionEncrypter, StreamMuxerFactory } from '@libp2p/interface'
 
 export interface OptimisticInit {

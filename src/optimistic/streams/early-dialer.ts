@@ -1,4 +1,4 @@
-import { StreamGate } from './stream-gate.ts'
+import { StreamGate } from './early-stream-limit.ts'
 import type { Connection } from '@libp2p/interface'
 
 /** Errors of `newStream` that show an answer of the peer */

@@ -1,5 +1,5 @@
 import { raceSignal } from 'race-signal'
-import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS, READY_TIMEOUT } from '../constants.ts'
+import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS, READY_TIMEOUT } from '../../constants.ts'
 
 /**
  * - `early`: the peer may not listen for streams yet

@@ -1,4 +1,4 @@
-import { decodeProposal } from './codec.ts'
+import { decodeProposal } from '../optimistic/codec.ts'
 import type { WireFilter } from '../connection/wire-filter.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 

@@ -1,9 +1,9 @@
 import { ConnectionClosedError, serviceCapabilities } from '@libp2p/interface'
 import { rejectFailedStreams } from './failed-stream.ts'
 import { KnownProtocols } from './known-protocols.ts'
-import { OptimisticMuxer } from './optimistic-muxer.ts'
+import { OptimisticMuxer } from './muxer.ts'
 import type { KnownProtocolsComponents } from './known-protocols.ts'
-import type { HandlerLimits } from './outbound-streams.ts'
+import type { HandlerLimits } from './limits.ts'
 import type { ProposalOutcome } from './proposal.ts'
 import type { ComponentLogger, CounterGroup, MessageStream, Metrics, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
 

@@ -1,4 +1,4 @@
-import { firstOf, withName } from './protocol-names.ts'
+import { firstOf, withName } from './remembered-names.ts'
 import type { Libp2pEvents, Logger, PeerId, PeerStore, PeerUpdate, Stream, StreamMuxer, TypedEventTarget } from '@libp2p/interface'
 
 export interface KnownProtocolsComponents {

@@ -1,8 +1,8 @@
 import { serviceCapabilities } from '@libp2p/interface'
-import { coalesceSends } from '../encryption/coalesce-sends.ts'
-import { PLAINTEXT } from './optimistic-negotiation.ts'
-import { Proposal, isFilterable } from './proposal.ts'
-import type { ProposalOutcome } from './proposal.ts'
+import { PLAINTEXT } from './dial-proposal.ts'
+import { coalesceSends } from './noise-batches.ts'
+import { Proposal, isFilterable } from './streams/proposal.ts'
+import type { ProposalOutcome } from './streams/proposal.ts'
 import type { ComponentLogger, ConnectionEncrypter, CounterGroup, Logger, MessageStream, Metrics, SecureConnectionOptions, SecuredConnection, StreamMuxerFactory, Upgrader, UpgraderOptions } from '@libp2p/interface'
 
 const NOISE = '/noise'
