@@ -93,13 +93,15 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       const observed = this[observedAddresses] = new ObservedAddresses()
 
       components.events?.addEventListener('peer:identify', ({ detail: { connection, observedAddr } }) => {
-        if (observedAddr == null || timelines.get(connection.timeline) !== 'reused') {
+        const ip = this.#connections.get(connection.timeline)?.remoteIP
+
+        if (observedAddr == null || ip == null || timelines.get(connection.timeline) !== 'reused') {
           return
         }
 
         // nothing that a peer says may end the process
         try {
-          const address = observed.add(connection, observedAddr)
+          const address = observed.add(connection, ip, observedAddr)
 
           if (address != null) {
             log('%p sees a listening port at %a', connection.remotePeer, address)

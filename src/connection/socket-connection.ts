@@ -86,6 +86,11 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     socket.setTimeout(settings.inactivityTimeout)
   }
 
+  /** Of the peer, while the socket is open. A multiaddr may hold a name */
+  get remoteIP (): string | undefined {
+    return this.#socket.remoteAddress
+  }
+
   /**
    * As the base class's, and bounded while it is closing: see {@link close}.
    *

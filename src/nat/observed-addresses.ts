@@ -1,3 +1,4 @@
+import net from 'node:net'
 import { isGlobalUnicast, isPrivate } from '@libp2p/utils'
 import { TCP } from '@multiformats/multiaddr-matcher'
 import type { Connection } from '@libp2p/interface'
@@ -5,6 +6,12 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 
 /** How many addresses are offered to a peer that punches a hole: as many as go-libp2p offers */
 const MAX_OFFERED = 3
+
+/** How long libp2p hears of no other address from a host, in ms */
+const OPINION_LASTS = 60 * 60 * 1_000
+
+/** Of how many hosts that is remembered. A new one replaces the one that was heard longest ago */
+const MAX_HOSTS = 1_000
 
 /** Where a transport keeps the observed addresses of its listening ports */
 export const observedAddresses: unique symbol = Symbol.for('libp2p-fast-tcp/observed-addresses')
@@ -16,57 +23,85 @@ export interface ObservingTransport {
 
 interface Observation {
   address: Multiaddr
-  observer: string
+  host: string
 }
 
 /**
- * The public addresses at which peers see our listening ports. An observation counts for as long
- * as the connection that it was made on: there are never more than connections, and
- * those from before a change of network go with them.
+ * The public addresses at which peers see our listening ports. What one host says is one opinion, however many
+ * peers and connections it has.
  */
 export class ObservedAddresses {
-  /** By connection: identify runs more than once on some */
+  /** By connection, the oldest first. An observation goes with its connection, and so with a network that we have left */
   readonly #observations = new Map<string, Observation>()
+
+  /** When libp2p heard of an address from a host, the oldest first. It keeps ten addresses, and takes none instead of another */
+  readonly #heard = new Map<string, number>()
+  readonly #now: () => number
+
+  constructor (now: () => number = () => performance.now()) {
+    this.#now = now
+  }
 
   /**
    * The first answer of a peer on a connection counts: the address of a connection does not change.
+   * `ip` is the address of the peer's socket: a multiaddr may hold one of many names of it.
    *
-   * @returns the address, if others may reach us at it, and if the peer's host did not name
-   * another one on another connection
+   * @returns the address, if libp2p should hear of it: once an hour for each host, and if others may reach us at it
    */
-  add (connection: Pick<Connection, 'id' | 'remoteAddr' | 'status'>, observed: Multiaddr): Multiaddr | undefined {
+  add (connection: Pick<Connection, 'id' | 'status'>, ip: string, observed: Multiaddr): Multiaddr | undefined {
     // the connection may have closed while libp2p handled the peer's message
     if (connection.status !== 'open' || this.#observations.has(connection.id) || !isPublicTCP(observed)) {
       return
     }
 
     const address = withoutPeer(observed)
-    const observer = hostOf(connection.remoteAddr)
-    const contradicts = [...this.#observations.values()].some(other => other.observer === observer && !other.address.equals(address))
+    const host = hostOf(ip)
 
-    this.#observations.set(connection.id, { address, observer })
+    this.#observations.set(connection.id, { address, host })
 
-    return contradicts ? undefined : address
+    return this.#mayBeHeard(host) ? address : undefined
   }
 
   delete (connection: Pick<Connection, 'id'>): void {
     this.#observations.delete(connection.id)
   }
 
-  /** The few that most hosts agree on */
-  best (): Multiaddr[] {
-    const observers = new Map<string, { address: Multiaddr, hosts: Set<string> }>()
+  #mayBeHeard (host: string): boolean {
+    const heard = this.#heard.get(host)
+    const now = this.#now()
 
-    for (const { address, observer } of this.#observations.values()) {
-      const key = address.toString()
-      const entry = observers.get(key) ?? { address, hosts: new Set() }
-
-      entry.hosts.add(observer)
-      observers.set(key, entry)
+    if (heard != null && now - heard < OPINION_LASTS) {
+      return false
     }
 
-    return [...observers.values()]
-      .sort((a, b) => b.hosts.size - a.hosts.size)
+    // re-inserted at the end, which keeps the map in the order of time
+    this.#heard.delete(host)
+    this.#heard.set(host, now)
+
+    if (this.#heard.size > MAX_HOSTS) {
+      const [oldest] = this.#heard.keys()
+      this.#heard.delete(oldest)
+    }
+
+    return true
+  }
+
+  /** The few that most hosts agree on. The oldest open connection of a host speaks for it */
+  best (): Multiaddr[] {
+    const heard = new Set<string>()
+    const votes = new Map<string, { address: Multiaddr, count: number }>()
+
+    for (const { address, host } of this.#observations.values()) {
+      if (!heard.has(host)) {
+        const key = address.toString()
+
+        heard.add(host)
+        votes.set(key, { address, count: (votes.get(key)?.count ?? 0) + 1 })
+      }
+    }
+
+    return [...votes.values()]
+      .sort((a, b) => b.count - a.count)
       .slice(0, MAX_OFFERED)
       .map(({ address }) => address)
   }
@@ -87,7 +122,17 @@ function withoutPeer (address: Multiaddr): Multiaddr {
   return id == null ? address : address.decapsulate(`/p2p/${id}`)
 }
 
-/** What one host says on many connections is one opinion */
-function hostOf (address: Multiaddr): string {
-  return address.getComponents()[0].value ?? ''
+/** An IPv4 address, or the /64 of an IPv6 address: a host has as many addresses of that as it likes */
+function hostOf (ip: string): string {
+  const mapped = ip.replace(/^::ffff:/i, '')
+
+  if (!net.isIPv6(mapped)) {
+    return mapped
+  }
+
+  const [head, tail] = mapped.split('%')[0].split('::')
+  const groups = head.split(':').filter(group => group !== '')
+  const missing = tail == null ? 0 : 8 - groups.length - tail.split(':').filter(group => group !== '').length
+
+  return [...groups, ...Array<string>(missing).fill('0'), ...(tail ?? '').split(':')].slice(0, 4).join(':')
 }

@@ -145,8 +145,8 @@ describe('holePunching()', () => {
 
   it('offers what peers observe, besides what is verified', () => {
     const { components, observed } = setUp()
-    observed.add({ id: '1', status: 'open', remoteAddr: ADDRESS }, multiaddr('/ip4/45.0.1.2/tcp/4001'))
-    observed.add({ id: '2', status: 'open', remoteAddr: ADDRESS }, multiaddr('/ip4/45.0.1.9/tcp/9'))
+    observed.add({ id: '1', status: 'open' }, '46.0.0.1', multiaddr('/ip4/45.0.1.2/tcp/4001'))
+    observed.add({ id: '2', status: 'open' }, '46.0.0.2', multiaddr('/ip4/45.0.1.9/tcp/9'))
 
     expect(components().addressManager.getAddresses().map(String)).to.deep.equal([
       `/ip4/45.0.1.9/tcp/9/p2p/${US}`,
