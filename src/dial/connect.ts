@@ -28,9 +28,6 @@ export interface ConnectInit {
   /** Whether a socket has emitted 'connect' before the peer answered its SYN. The caller then reports the connection later */
   isPending?(socket: Socket): boolean
 
-  /** Whether we chose the port that the socket leaves from. If it dials that same port, it may be connected to itself */
-  fromChosenPort?: boolean
-
   /** @returns another way to open the socket after this error, if there is one. The signal stays the same */
   reopen?(err: Error): OpenSocket | undefined
 }
@@ -74,7 +71,7 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
         action()
       }
       const onConnect = settle(() => {
-        if (init.fromChosenPort === true && isConnectedToItself(socket)) {
+        if ('port' in endpoint && isConnectedToItself(socket, endpoint.port)) {
           onError(Object.assign(new Error('The socket is connected to itself: nobody listens there'), { code: 'ESELFCONNECT' }))
         } else {
           resolve(undefined)
@@ -143,9 +140,12 @@ export async function connect (ma: Multiaddr, options: SocketOptions, init: Conn
   }
 }
 
-/** Happens if a dial leaves from the very port that it dials: the kernel answers its own SYN */
-function isConnectedToItself ({ localPort, remotePort, localAddress, remoteAddress }: Socket): boolean {
-  return localPort != null && localPort === remotePort && localAddress === remoteAddress
+/**
+ * Happens if a dial leaves from the very port that it dials, chosen or not: the kernel answers its own SYN.
+ * Of a port that differs Node asks the kernel once, which costs a microsecond.
+ */
+function isConnectedToItself (socket: Socket, port: number): boolean {
+  return socket.localPort === port && socket.localAddress === socket.remoteAddress
 }
 
 function toConnectOptions (endpoint: Endpoint, options: SocketOptions): NetConnectOpts {

@@ -108,7 +108,6 @@ export class SocketOpener {
       metrics: metrics?.events,
       openSocket: port?.openSocket ?? orOrdinary(fastOpen, target),
       isPending: socket => fastOpen?.look(socket)?.isPending === true,
-      fromChosenPort: port?.use === 'reused' || settings.socket.localPort != null,
       reopen: err => port?.reopen?.(err),
       onSocket: socket => {
         sockets.add(socket)
