@@ -1,5 +1,6 @@
 import { raceSignal } from 'race-signal'
 import { MAX_HELD_BYTES } from '../constants.ts'
+import { setImmediate } from '../event-loop/immediate.ts'
 import { nextState } from './close-state.ts'
 import { finish } from './end-socket.ts'
 import type { CloseState } from './close-state.ts'

@@ -1,7 +1,6 @@
 import { afterPoll } from '../event-loop/after-poll.ts'
+import { setImmediate } from '../event-loop/immediate.ts'
 import type { Socket } from 'node:net'
-
-const { setImmediate } = globalThis
 
 const NOTHING = new Uint8Array()
 

@@ -1,11 +1,9 @@
 import { MAX_UNREAD_BYTES } from '../constants.ts'
 import { QueuedHandshake } from '../event-loop/handshake-queue.ts'
+import { setImmediate } from '../event-loop/immediate.ts'
 import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../event-loop/read-budget.ts'
 import type { MessageStream, Stream } from '@libp2p/interface'
 import type { Socket } from 'node:net'
-
-// A reference of our own: a test that replaces the global one must not stop all connections of the process
-const { setImmediate } = globalThis
 
 /** The size of Node's read buffer, in bytes. After a read that fills it libuv reads again at once, up to 32 times */
 const FULL_CHUNK = 64 * 1024

@@ -1,4 +1,5 @@
 import { afterPoll } from '../event-loop/after-poll.ts'
+import { setImmediate } from '../event-loop/immediate.ts'
 import type { Socket } from 'node:net'
 
 /*

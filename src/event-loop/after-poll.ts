@@ -1,3 +1,5 @@
+import { clearImmediate, setImmediate } from './immediate.ts'
+
 /**
  * Call back after `ms`, but not before the event loop has looked for input once more.
  * After a stall timers run first, while the peer's answer may lie in the kernel already.

@@ -1,5 +1,4 @@
-// A reference of our own: a test that replaces the global one must not hold back what waits
-const { setImmediate } = globalThis
+import { setImmediate } from './immediate.ts'
 
 /** Gathers a batch: bytes that it has accepted and not handed down yet */
 export interface Batcher {

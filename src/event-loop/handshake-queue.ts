@@ -1,7 +1,5 @@
 import { Uint8ArrayList } from 'uint8arraylist'
-
-// A reference of our own: a test that replaces the global one must not stop all connections of the process
-const { setImmediate } = globalThis
+import { setImmediate } from './immediate.ts'
 
 /** First come, first served */
 const waiting = new Set<QueuedHandshake>()

@@ -1,5 +1,4 @@
-// A reference of our own: a test that replaces the global one must not stop all connections of the process
-const { setImmediate } = globalThis
+import { setImmediate } from './immediate.ts'
 
 /**
  * How long all sockets together go on reading in a turn of the event loop, in ms. It counts

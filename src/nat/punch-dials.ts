@@ -3,6 +3,7 @@ import { ConnectionFailedError, setMaxListeners } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { PUNCH_INTERVAL } from '../constants.ts'
 import { abortError } from '../errors.ts'
+import { setImmediate } from '../event-loop/immediate.ts'
 import type { Connection, ConnectionGater, Libp2pEvents, PeerId, TypedEventTarget } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
