@@ -1,0 +1,67 @@
+import { PlanError } from '../connector.ts'
+import type { Target } from '../connector.ts'
+import type { Multiaddr } from '@multiformats/multiaddr'
+
+/**
+ * Which port an attempt leaves from, with the option `reusePort`
+ *
+ * - `listening`: a listening one, if one fits
+ * - `any`: any, because the dial says so or the peer dialed too
+ * - `taken`: any, because the listening one could not be used
+ */
+export type PortPlan = 'listening' | 'any' | 'taken'
+
+/**
+ * How an attempt negotiates its encrypter: optimistically, or in full for one of these reasons
+ *
+ * - `option`: the transport's option says so
+ * - `responder`: the peer proposes
+ * - `unencrypted`: there is no encrypter, so the muxer is proposed first
+ * - `refused`: the address refused an optimistic dial `ago` ms ago
+ * - `redial`: the peer has just refused one
+ */
+export type NegotiationPlan =
+  { readonly name: 'optimistic' | 'option' | 'responder' | 'unencrypted' | 'redial' } |
+  { readonly name: 'refused', readonly ago: number }
+
+/** How one attempt to dial is made. An attempt that fails may tell which other plan to follow: {@link nextPlan} */
+export interface Plan {
+  /** What is dialed, for the log and the connection */
+  readonly ma: Multiaddr
+
+  /** One of the targets that the multiaddr leads to */
+  readonly target: Target
+  readonly port: PortPlan
+
+  /** Whether the SYN may carry data */
+  readonly fastOpen: boolean
+  readonly negotiation: NegotiationPlan
+}
+
+/**
+ * How often one target is dialed at most: each plan after the first does without one
+ * of three things (the listening port, data in the SYN, the optimistic negotiation).
+ */
+export const MAX_ATTEMPTS = 4
+
+/**
+ * The plan after an attempt that failed: without what caused the error. Undefined if no plan is better, so that
+ * the dial fails. A plan takes no step back, which bounds the attempts by {@link MAX_ATTEMPTS}.
+ */
+export function nextPlan (plan: Plan, err: unknown): Plan | undefined {
+  if (!(err instanceof PlanError)) {
+    return
+  }
+
+  switch (err.reason) {
+    case 'port-taken':
+      return plan.port === 'listening' ? { ...plan, port: 'taken' } : undefined
+    case 'simultaneous-open':
+      return plan.port === 'listening' ? { ...plan, port: 'any' } : undefined
+    case 'cookie-lost':
+      return plan.fastOpen ? { ...plan, fastOpen: false } : undefined
+    case 'refused':
+      return plan.negotiation.name === 'optimistic' ? { ...plan, negotiation: { name: 'redial' } } : undefined
+    default:
+  }
+}
