@@ -15,8 +15,8 @@ const FULL_RUN: Record<string, string[]> = {
 
 export const allCommand = new Command('all')
   .description('connect, nagle, throughput and scale one after the other, and then readme; in about an hour')
-  .option('--quick', 'each as with --quick; README and docs are left alone')
-  .addOption(outOption().default(RESULTS, 'benchmarks/results; elsewhere README and docs are left alone'))
+  .option('--quick', 'each as with --quick; README is left alone')
+  .addOption(outOption().default(RESULTS, 'benchmarks/results; elsewhere README is left alone'))
   .action(async ({ quick = false, out }: { quick?: boolean, out: string }, { parent: program }: Command) => {
     const isForReadme = out === RESULTS && !quick
     const taken: string[] = []

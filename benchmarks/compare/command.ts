@@ -10,7 +10,7 @@ import { differenceTable, differences, disagreements } from './differences.ts'
 const WITHIN = 10
 
 export const compareCommand = new Command('compare')
-  .description('every ratio that docs/benchmarks.md quotes, in two runs; fails where they disagree')
+  .description('every ratio of connect, nagle and throughput, in two runs; fails where they disagree')
   .argument('<directory>', 'the results of one run, or ratios.json where only its ratios are kept')
   .argument('<other>', 'those of another')
   .option('--within <percent>', 'how far apart they may be', numberFrom(0), WITHIN)

@@ -19,10 +19,7 @@ export interface QuotedRatio {
   noisy: boolean
 }
 
-/**
- * Every ratio that docs/benchmarks.md quotes, in its order. Of scale it quotes costs, no
- * ratios.
- */
+/** Every ratio of the suites, in their order. Scale has costs, no ratios. */
 export function quotedRatios ({ connect, nagle, throughput }: Reports): QuotedRatio[] {
   return [
     ...(connect == null ? [] : connectRatios(connect)),

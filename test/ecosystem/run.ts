@@ -1,7 +1,7 @@
 /* eslint-disable no-console */
 /*
  * Runs programs of other people on our transport and on `@libp2p/tcp`, and
- * writes docs/compatibility.md. Exit code 1 if a program fares worse on ours.
+ * writes RESULTS.md beside this file. Exit code 1 if a program fares worse on ours.
  */
 import { writeFile } from 'node:fs/promises'
 import os from 'node:os'
@@ -19,7 +19,7 @@ import type { ModeName, ProgramInfo, ProgramName } from './programs.ts'
 import type { Outcome } from './run-program.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
-const PAGE = path.join(root, 'docs/compatibility.md')
+const PAGE = path.join(root, 'test/ecosystem/RESULTS.md')
 const RESULTS = path.join(import.meta.dirname, 'results.json')
 
 const programNames = Object.keys(PROGRAMS) as ProgramName[]

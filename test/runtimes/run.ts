@@ -1,7 +1,7 @@
 /* eslint-disable no-console */
 /*
  * Tries features of our transport and of `@libp2p/tcp` on Node, Bun and Deno, and
- * writes docs/runtimes.md. Exit code 1 if one fails on ours that is no fault of
+ * writes RESULTS.md beside this file. Exit code 1 if one fails on ours that is no fault of
  * the runtime.
  */
 import { writeFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ import type { PairResults } from './report.ts'
 import type { PairResult } from './run-pair.ts'
 import type { Runtime, RuntimeName } from './runtimes.ts'
 
-const PAGE = path.resolve(import.meta.dirname, '../../docs/runtimes.md')
+const PAGE = path.resolve(import.meta.dirname, 'RESULTS.md')
 const KINDS: Kind[] = ['ours', 'official']
 
 interface Flags {
