@@ -229,6 +229,12 @@ export class SocketConnection extends MessageConnection implements Reader, Write
 
       return upgraded
     } catch (err: any) {
+      if (this.status === 'closing') {
+        // a peer that sent FIN gets ours, and not the reset of the abort that follows
+        this.#closing?.start()
+        await this.#closing?.done().catch(() => {})
+      }
+
       // an upgrader's error seldom says why the connection had ended
       throw this.closeError == null || err.cause != null || err === this.closeError ? err : withCause(err, this.closeError)
     } finally {

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import net from 'node:net'
 import { noise } from '@libp2p/noise'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
@@ -6,6 +8,7 @@ import { METHODS, WAITS, slowGater } from '../fault/upgrade/gaters.ts'
 import { KiB, payload, readToEnd, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { createNode } from '../fixtures/node.ts'
+import { portOf } from '../fixtures/raw.ts'
 import { openSockets, until, within } from '../fixtures/waiting.ts'
 import type { Connection } from '@libp2p/interface'
 
@@ -43,6 +46,18 @@ describe('a listener whose connection gater reads a file', function () {
         await until(() => openSockets() === 0, 'no socket is left')
       })
     }
+  }
+
+  for (const [when, bytes] of [['at once', ''], ['after its first message', '\x13/multistream/1.0.0\n']]) {
+    it(`sends FIN, and no reset, to a peer that sends FIN ${when}`, async () => {
+      const listener = await createNode(defer, { listen: true })
+      const socket = net.connect(portOf(listener.getMultiaddrs()[0]), '127.0.0.1')
+
+      socket.resume()
+      socket.end(bytes)
+      // rejects if there is a reset
+      await once(socket, 'end')
+    })
   }
 
   it('hands on what a peer sent before its FIN', async () => {
