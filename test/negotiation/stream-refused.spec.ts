@@ -6,10 +6,8 @@ import { counting } from './fixtures/proposals.ts'
 import { ECHO, EAGER, echo, firstByte } from './fixtures/stacks.ts'
 import { streamNodes } from './fixtures/stream-nodes.ts'
 import type { StreamNodes } from './fixtures/stream-nodes.ts'
-import type { PeerId, PeerStore } from '@libp2p/interface'
 
 const UNKNOWN = '/test/unknown/1.0.0'
-const OTHER = '/test/other/1.0.0'
 
 for (const [name, muxer] of Object.entries(muxers)) {
   describe(`a protocol that the peer refuses on an optimistic stream of ${name}`, () => {
@@ -80,44 +78,6 @@ for (const [name, muxer] of Object.entries(muxers)) {
       expect(() => stream.send(counting(1))).to.throw().with.property('name', 'UnsupportedProtocolError')
       await expect(stream.close()).to.eventually.be.rejected.with.property('name', 'UnsupportedProtocolError')
       expect(await firstByte(await nodes.connection.newStream(ECHO, EAGER))).to.equal(42)
-    })
-
-    it('takes nothing else out of the peer store, also what others put in at the same time', async () => {
-      const read = Promise.withResolvers<void>()
-      const meanwhile = Promise.withResolvers<void>()
-      let isRefused = false
-      const nodes = await streamNodes(defer, {
-        muxer,
-        through: store => ({
-          get: async (peer: PeerId) => {
-            const found = await store.get(peer)
-
-            // the second look, at what is to be taken out
-            if (isRefused) {
-              read.resolve()
-              await meanwhile.promise
-            }
-
-            return found
-          },
-          patch: store.patch.bind(store),
-          merge: store.merge.bind(store)
-        }) as unknown as PeerStore
-      })
-      await firstByte(await nodes.connection.newStream(ECHO))
-      const release = nodes.holdReplies()
-      const stream = await nodes.connection.newStream(UNKNOWN, EAGER)
-      isRefused = true
-      release()
-      await closed(stream)
-
-      await within(2_000, 'reading the peer store', read.promise)
-      await nodes.dialer.peerStore.merge(nodes.listener.peerId, { protocols: [OTHER] })
-      meanwhile.resolve()
-
-      await until(async () => !(await nodes.stored()).includes(UNKNOWN), 'the protocol is out of the peer store', 2_000)
-      await until(async () => (await nodes.stored()).length === 2, 'the others are in it', 2_000)
-      expect(await nodes.stored()).to.deep.equal([ECHO, OTHER])
     })
 
     it('while the connection is being closed does not keep it open', async () => {

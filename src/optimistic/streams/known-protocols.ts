@@ -1,5 +1,5 @@
 import { firstOf, withName } from './remembered-names.ts'
-import type { Libp2pEvents, Logger, PeerId, PeerStore, PeerUpdate, Stream, StreamMuxer, TypedEventTarget } from '@libp2p/interface'
+import type { Libp2pEvents, Logger, PeerId, PeerStore, Stream, StreamMuxer, TypedEventTarget } from '@libp2p/interface'
 
 export interface KnownProtocolsComponents {
   peerStore: PeerStore
@@ -212,44 +212,15 @@ export class KnownProtocols {
 
   /**
    * libp2p added the protocol before the refusal could come, and the peer store applies changes
-   * in order. If another writer, such as identify, changes the list meanwhile, this tries again
-   * with the new list.
+   * in order. What another writer adds between the two steps is lost until it is added again, as
+   * libp2p does for every stream.
    */
   async #remove (peer: PeerId, protocol: string): Promise<void> {
-    let { protocols: stored } = await this.#components.peerStore.get(peer)
-    let wanted = without(protocol, stored)
+    const { peerStore } = this.#components
+    const { protocols } = await peerStore.get(peer)
 
-    while (!isSame(wanted, stored)) {
-      const previous = await this.#replace(peer, wanted)
-      const next = isSame(previous, stored) ? wanted : without(protocol, previous)
-
-      stored = wanted
-      wanted = next
+    if (protocols.includes(protocol)) {
+      await peerStore.patch(peer, { protocols: protocols.filter(name => name !== protocol) })
     }
   }
-
-  /** @returns the list before, as far as the peer store knows it */
-  async #replace (peer: PeerId, protocols: string[]): Promise<string[]> {
-    const { events, peerStore } = this.#components
-    const updates: PeerUpdate[] = []
-    const onUpdate = ({ detail }: CustomEvent<PeerUpdate>): void => { updates.push(detail) }
-
-    events.addEventListener('peer:update', onUpdate)
-
-    try {
-      const patched = await peerStore.patch(peer, { protocols })
-
-      return updates.find(({ peer }) => peer === patched)?.previous?.protocols ?? protocols
-    } finally {
-      events.removeEventListener('peer:update', onUpdate)
-    }
-  }
-}
-
-function without (name: string, names: string[]): string[] {
-  return names.filter(other => other !== name)
-}
-
-function isSame (names: string[], others: string[]): boolean {
-  return names.length === others.length && names.every(name => others.includes(name))
 }
