@@ -159,9 +159,11 @@ for (const [name, muxer] of Object.entries(muxers)) {
       holdReplies()
       const stream = await connection.newStream(ECHO, EAGER)
 
-      const ends = [stream.close(), connection.close()]
+      const closing = stream.close()
+      const ending = connection.close()
       await expect(connection.newStream(ECHO, EAGER)).to.eventually.be.rejected.with.property('name', 'MuxerClosedError')
-      await Promise.all(ends)
+      await ending
+      await expect(closing).to.eventually.be.rejected.with.property('name', 'ConnectionClosedError')
     })
 
     it('is not opened any more if its signal has fired', async () => {

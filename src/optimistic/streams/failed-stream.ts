@@ -19,11 +19,6 @@ export function failStream (stream: MessageStream, error: Error): void {
   }
 }
 
-/** Why the proposal on a stream failed */
-export function failureOf (stream: MessageStream): Error | undefined {
-  return failures.get(stream)
-}
-
 /**
  * Makes `newStream` of a connection reject if the proposal failed while libp2p was still
  * working on the stream, as it does if libp2p's own negotiation fails.

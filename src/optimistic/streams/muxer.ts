@@ -5,7 +5,7 @@ import { setGated } from './early-dialer.ts'
 import { EarlyData } from './early-listener.ts'
 import { StreamGate } from './early-stream-limit.ts'
 import { StoreDelay } from './fin-delay.ts'
-import { OutboundStreams } from './limits.ts'
+import { isAtLimit } from './limits.ts'
 import { Proposal, isFilterable } from './proposal.ts'
 import type { KnownProtocols } from './known-protocols.ts'
 import type { HandlerLimits } from './limits.ts'
@@ -34,6 +34,7 @@ const REASONS = {
   limit: 'negotiate %s in full: one more stream may be too many for the peer',
   unknown: 'negotiate %s in full: the peer is not known to speak it',
   told: 'negotiate %s in full: the caller wants it',
+  foreign: 'negotiate %s in full: the stream is not one of @libp2p/utils',
   several: 'negotiate in full: there are several protocols'
 }
 
@@ -50,7 +51,8 @@ export class OptimisticMuxer {
   readonly #init: OptimisticMuxerInit
   readonly #early: EarlyData
   readonly #gate = new StreamGate()
-  readonly #outbound: OutboundStreams
+
+  /** Those whose FIN has not left yet */
   readonly #proposals = new Set<Proposal>()
   readonly #storeDelay: StoreDelay
   readonly #createStream: StreamMuxer['createStream']
@@ -63,7 +65,6 @@ export class OptimisticMuxer {
 
     const muxer = this.muxer = this.#early.muxer
 
-    this.#outbound = new OutboundStreams(muxer, init.handlers)
     this.#storeDelay = new StoreDelay(async protocol => init.known.store(muxer, protocol))
     this.#createStream = muxer.createStream.bind(muxer)
     this.#close = muxer.close.bind(muxer)
@@ -76,30 +77,26 @@ export class OptimisticMuxer {
 
   async createStream (options: CreateOptions = {}): Promise<Stream> {
     const { protocol = '', signal } = options
-    const wanted = this.#reasonFor(options)
 
     this.#early.release()
 
     // libp2p's negotiation in full checks the signal itself
-    if (isPresumed(wanted) && signal?.aborted === true) {
+    if (isPresumed(this.#reasonFor(options)) && signal?.aborted === true) {
       throw signal.reason
     }
 
     // await only if necessary: libp2p opens a stream in the turn that asks for it
-    const isReserved = isPresumed(wanted) && (this.#outbound.tryReserve(protocol, options) || await this.#outbound.room(protocol, options))
+    const held = this.#heldFins(protocol)
 
-    try {
-      if (!this.#gate.tryEnter()) {
-        await this.#gate.enter(signal)
-      }
-
-      // the peer may have refused the protocol meanwhile
-      return await this.#open(isPresumed(wanted) && !isReserved ? 'limit' : this.#reasonFor(options), options)
-    } finally {
-      if (isReserved) {
-        this.#outbound.release(protocol)
-      }
+    if (held.length > 0) {
+      await raceSignal(Promise.all(held), signal)
     }
+
+    if (!this.#gate.tryEnter()) {
+      await this.#gate.enter(signal)
+    }
+
+    return this.#open(options)
   }
 
   async close (options?: AbortOptions): Promise<void> {
@@ -122,7 +119,7 @@ export class OptimisticMuxer {
   }
 
   /** The caller has entered the gate */
-  async #open (reason: Reason, options: CreateOptions): Promise<Stream> {
+  async #open (options: CreateOptions): Promise<Stream> {
     const { protocol = '', signal } = options
     let stream: Stream
 
@@ -137,29 +134,58 @@ export class OptimisticMuxer {
       throw err
     }
 
-    this.#outbound.opened(stream, protocol)
-    stream.log(REASONS[reason], protocol)
+    // not before: others may have been opened, and the peer may have refused the protocol
+    const wanted = this.#reasonFor(options)
+    const reason = isPresumed(wanted) && !isFilterable(stream) ? 'foreign' : wanted
 
-    if (isPresumed(reason) && isFilterable(stream)) {
-      this.#propose(stream, protocol, signal)
+    if (isPresumed(reason)) {
+      this.#propose(stream as Stream & FilterableStream, protocol, signal)
     } else {
       this.#init.known.watch(this.muxer, stream)
       this.#awaitAnswer(stream)
     }
 
+    stream.log(REASONS[reason], protocol)
+
     return stream
   }
 
-  #reasonFor ({ protocol, negotiateFully }: CreateOptions): Reason {
+  /**
+   * Of the streams of a protocol that were closed before the peer has replied. They count at the
+   * peer until their FIN has left, and its limit, which we do not know, may be one.
+   */
+  #heldFins (protocol: string): Array<Promise<void>> {
+    const held: Array<Promise<void>> = []
+
+    for (const proposal of this.#proposals) {
+      if (proposal.protocol === protocol && proposal.finLeft != null) {
+        held.push(proposal.finLeft)
+      }
+    }
+
+    return held
+  }
+
+  #reasonFor (options: CreateOptions): Reason {
+    const { protocol, negotiateFully } = options
+
     if (protocol == null) {
       return 'several'
     }
 
-    switch (negotiateFully) {
-      case false: return 'asked'
-      case true: return 'told'
-      default: return this.#init.known.has(this.muxer, protocol) ? 'known' : 'unknown'
+    if (negotiateFully === true) {
+      return 'told'
     }
+
+    if (negotiateFully !== false && !this.#init.known.has(this.muxer, protocol)) {
+      return 'unknown'
+    }
+
+    if (isAtLimit(this.muxer.streams, protocol, this.#init.handlers(), options)) {
+      return 'limit'
+    }
+
+    return negotiateFully === false ? 'asked' : 'known'
   }
 
   #propose (stream: Stream & FilterableStream, protocol: string, signal?: AbortSignal): void {
@@ -173,10 +199,9 @@ export class OptimisticMuxer {
       replyTimeout,
       signal,
       settle: async () => this.#storeDelay.pass(protocol),
-      onEnd: () => { this.#outbound.ended() },
+      onEnd: () => { this.#proposals.delete(proposal) },
       onOutcome: outcome => {
         stream.log('proposal of %s was %s', protocol, outcome)
-        this.#proposals.delete(proposal)
         onOutcome(outcome)
 
         switch (outcome) {
@@ -199,7 +224,6 @@ export class OptimisticMuxer {
     })
 
     this.#proposals.add(proposal)
-    this.#outbound.proposed(stream)
     proposal.send()
 
     // tells libp2p that there is nothing left to negotiate
@@ -238,7 +262,7 @@ function isPresumed (reason: Reason): boolean {
  */
 async function closeAll (proposals: Proposal[], options?: AbortOptions): Promise<void> {
   try {
-    await raceSignal(Promise.all(proposals.map(async proposal => proposal.close(options))), options?.signal)
+    await raceSignal(Promise.all(proposals.map(async proposal => proposal.close())), options?.signal)
   } catch {
     // the signal ends this wait; what it means for the muxer, the muxer decides
   }

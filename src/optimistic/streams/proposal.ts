@@ -1,8 +1,9 @@
-import { ConnectionClosedError, StreamStateError, TimeoutError, UnsupportedProtocolError } from '@libp2p/interface'
-import { raceSignal } from 'race-signal'
+import { ConnectionClosedError, TimeoutError, UnsupportedProtocolError } from '@libp2p/interface'
 import { encodeProposal } from '../codec.ts'
 import { ExpectedReply } from '../expected-reply.ts'
-import { failStream, failureOf, handled } from './failed-stream.ts'
+import { failStream } from './failed-stream.ts'
+import { HeldFin } from './held-fin.ts'
+import type { HalfClosableStream } from './held-fin.ts'
 import type { AbortOptions, MessageStream, Stream, StreamCloseEvent } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -41,12 +42,9 @@ const REQUIRED = ['onData', 'onRemoteCloseWrite', 'onRemoteReset', 'onTransportC
 /** Methods that are replaced until the peer has answered */
 const FILTERED = ['onData', 'onRemoteCloseWrite', 'onTransportClosed'] as const
 
-/** Methods that are replaced until the FIN has left */
-const CLOSING = ['close', 'sendCloseWrite'] as const
-
 /** Whether the data of a stream can be filtered, and no other filter is there */
 export function isFilterable (stream: MessageStream): stream is FilterableStream {
-  const replaced = 'sendCloseWrite' in stream ? [...FILTERED, ...CLOSING] : FILTERED
+  const replaced = 'sendCloseWrite' in stream ? [...FILTERED, 'close', 'sendCloseWrite'] : FILTERED
 
   return REQUIRED.every(method => typeof (stream as FilterableStream)[method] === 'function') &&
     !replaced.some(method => Object.hasOwn(stream, method))
@@ -87,12 +85,12 @@ export interface ProposalInit {
  * never ends.
  */
 export class Proposal {
+  readonly protocol: string
   readonly #stream: FilterableStream
-  readonly #protocol: string
   readonly #reply: ExpectedReply
   readonly #init: ProposalInit
   #timeout: NodeJS.Timeout
-  #outcome?: ProposalOutcome
+  #state: 'awaiting' | ProposalOutcome = 'awaiting'
 
   /** When the reply was verified, by the clock of `performance.now()` */
   #repliedAt = 0
@@ -100,23 +98,16 @@ export class Proposal {
   /** Whether the handler of the peer has sent anything */
   #isAnswered = false
 
-  /** Settles when the FIN may leave, or never will */
-  readonly #end = Promise.withResolvers<void>()
-
-  /** Resolves once the FIN has left or never will; undefined until somebody closes the stream */
-  #ended?: Promise<void>
-
-  /** Resolves once `close` of the stream has, if this proposal called it */
-  #closed?: Promise<void>
+  /** Undefined for a connection: it has one end for both directions */
+  readonly #fin?: HeldFin
 
   constructor (init: ProposalInit) {
     const { stream, protocol, replyTimeout, signal } = init
 
     this.#init = init
     this.#stream = stream
-    this.#protocol = protocol
+    this.protocol = protocol
     this.#reply = new ExpectedReply(encodeProposal(protocol))
-    this.#end.promise.catch(() => {})
     this.#timeout = this.#after(replyTimeout, () => {
       // after a stall of the process timers run before the event loop reads what came meanwhile
       this.#timeout = this.#after(0, () => { this.#onTimeout(replyTimeout) })
@@ -127,7 +118,18 @@ export class Proposal {
     stream.onTransportClosed = err => { this.#onTransportClosed(err) }
     stream.addEventListener('close', this.#onClose)
     signal?.addEventListener('abort', this.#onSignal)
-    this.#holdCloseWrite()
+
+    if (isHalfClosable(stream)) {
+      this.#fin = new HeldFin(stream, {
+        delay: () => this.#delay(),
+        onLeft: () => { init.onEnd?.() }
+      })
+    }
+  }
+
+  /** See {@link HeldFin}: undefined unless all data was sent and FIN waits */
+  get finLeft (): Promise<void> | undefined {
+    return this.#fin?.isHeld === true ? this.#fin.left : undefined
   }
 
   /**
@@ -137,7 +139,7 @@ export class Proposal {
    */
   send (): void {
     try {
-      this.#stream.send(encodeProposal(this.#protocol))
+      this.#stream.send(encodeProposal(this.protocol))
     } catch (err: any) {
       this.#settle('aborted', err)
       throw err
@@ -146,21 +148,12 @@ export class Proposal {
 
   /** Let the FIN leave now, although the peer has not replied */
   release (): void {
-    this.#end.resolve()
+    this.#fin?.allow()
   }
 
-  /**
-   * Close the stream, unless somebody has begun to, and wait until its FIN has left or never
-   * will. Like a muxer's `close`, this does not wait for callers that wait for the stream to
-   * drain before they close it.
-   */
-  async close (options?: AbortOptions): Promise<void> {
-    this.#closed ??= this.#stream.close(options).catch(err => {
-      this.#stream.log('could not be closed - %e', err)
-    })
-
-    await this.#closed
-    await this.#ended
+  /** Close the stream, and wait until its FIN has left or never will: see {@link HeldFin} */
+  async close (): Promise<void> {
+    await this.#fin?.close()
   }
 
   #after (ms: number, callback: () => void): NodeJS.Timeout {
@@ -210,7 +203,7 @@ export class Proposal {
     })
   }
 
-  #onTransportClosed (err: Error = new ConnectionClosedError(`The connection was closed before the peer replied to the proposal of ${this.#protocol}`)): void {
+  #onTransportClosed (err: Error = new ConnectionClosedError(`The connection was closed before the peer replied to the proposal of ${this.protocol}`)): void {
     this.#settle('unanswered', err)
     this.#stream.onTransportClosed(err)
   }
@@ -225,7 +218,7 @@ export class Proposal {
   }
 
   #onTimeout (ms: number): void {
-    this.#giveUp('unanswered', new TimeoutError(`Optimistic negotiation of ${this.#protocol} failed: the peer did not reply within ${ms}ms`))
+    this.#giveUp('unanswered', new TimeoutError(`Optimistic negotiation of ${this.protocol} failed: the peer did not reply within ${ms}ms`))
   }
 
   #giveUp (outcome: ProposalOutcome, error: Error): void {
@@ -235,7 +228,7 @@ export class Proposal {
   }
 
   #unsupported (reason: string): Error {
-    return new UnsupportedProtocolError(`Optimistic negotiation of ${this.#protocol} failed: ${reason}`)
+    return new UnsupportedProtocolError(`Optimistic negotiation of ${this.protocol} failed: ${reason}`)
   }
 
   /** Drops later data, and lets the stream end with this error, whatever ends it first */
@@ -252,24 +245,24 @@ export class Proposal {
   }
 
   #settle (outcome: ProposalOutcome, error?: Error): void {
-    if (this.#outcome != null) {
+    if (this.#state !== 'awaiting') {
       return
     }
 
     const stream = this.#stream
 
-    this.#outcome = outcome
+    this.#state = outcome
     clearTimeout(this.#timeout)
     this.#init.signal?.removeEventListener('abort', this.#onSignal)
     stream.removeEventListener('close', this.#onClose)
     restore(stream, FILTERED)
 
     if (error == null) {
-      this.#end.resolve()
+      this.#fin?.accept()
     } else {
-      this.#end.reject(error)
-      restore(stream, CLOSING)
+      this.#fin?.fail(error)
 
+      // who aborts the stream knows that it has failed
       if (outcome !== 'aborted') {
         failStream(stream, error)
       }
@@ -278,55 +271,16 @@ export class Proposal {
     this.#init.onOutcome(outcome)
   }
 
-  #holdCloseWrite (): void {
-    const stream = this.#stream
-    const close = stream.close.bind(stream)
-    const sendCloseWrite = stream.sendCloseWrite?.bind(stream)
-
-    if (sendCloseWrite == null) {
-      return
-    }
-
-    // not async: that would make another promise, which nobody handles
-    stream.close = options => handled(close(options))
-    stream.sendCloseWrite = async options => {
-      const sent = this.#sendEnd(sendCloseWrite)
-
-      this.#ended = sent.catch(() => {}).finally(() => { this.#init.onEnd?.() })
-      await raceSignal(sent, options?.signal)
+  /** What the FIN waits for after the reply: until the handler of the peer listens */
+  #delay (): Promise<unknown> | undefined {
+    if (this.#state === 'accepted' && !this.#isAnswered && performance.now() - this.#repliedAt < HANDLER_TIMEOUT) {
+      return this.#init.settle?.()
     }
   }
+}
 
-  async #sendEnd (sendCloseWrite: () => Promise<void>): Promise<void> {
-    const stream = this.#stream
-
-    await this.#end.promise
-
-    if (this.#outcome === 'accepted' && !this.#isAnswered && performance.now() - this.#repliedAt < HANDLER_TIMEOUT) {
-      await this.#init.settle?.()
-    }
-
-    restore(stream, CLOSING)
-
-    // the connection ended with the data that came with the reply
-    if (stream.status === 'closed') {
-      return
-    }
-
-    // aborted by the reader of the data that came with the reply, or by the peer
-    if (stream.status === 'aborted' || stream.status === 'reset') {
-      throw failureOf(stream) ?? new StreamStateError(`Cannot end a stream that is ${stream.status}`)
-    }
-
-    await sendCloseWrite()
-
-    // `close` of the stream does this too, unless its signal has ended its wait: that does not end the close
-    stream.writeStatus = 'closed'
-
-    if (stream.remoteWriteStatus === 'closed') {
-      stream.onTransportClosed()
-    }
-  }
+function isHalfClosable (stream: FilterableStream): stream is FilterableStream & HalfClosableStream {
+  return typeof stream.sendCloseWrite === 'function'
 }
 
 /** Restore the methods of the class */
