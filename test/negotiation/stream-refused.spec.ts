@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { closed, until, within } from '../fixtures/waiting.ts'
+import { closed, until } from '../fixtures/waiting.ts'
 import { muxers } from './fixtures/muxers.ts'
 import { counting } from './fixtures/proposals.ts'
 import { ECHO, EAGER, echo, firstByte } from './fixtures/stacks.ts'
