@@ -26,6 +26,9 @@ export function aNumber (from: number): Rule {
   return { mustBe: `a number from ${from} on`, holds: value => typeof value === 'number' && value >= from }
 }
 
+/** The longest delay of Node's timers, in ms: 24.8 days. Longer timeouts are cut to this */
+export const MAX_TIMEOUT = 2 ** 31 - 1
+
 export function milliseconds (from: number): Rule {
   return { ...aNumber(from), mustBe: `${from} or more milliseconds` }
 }

@@ -33,7 +33,7 @@ import { TCP } from './tcp.ts'
 import type { TCPComponents, TCPDialEvents, TCPOptions } from './options.ts'
 import type { Transport } from '@libp2p/interface'
 
-export { CLOSE_TIMEOUT } from './constants.ts'
+export { CLOSE_TIMEOUT } from './settings.ts'
 export { ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
 export { holePunching } from './nat/hole-punching.ts'
 export { optimistic } from './optimistic/optimistic.ts'

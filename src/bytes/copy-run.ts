@@ -1,3 +1,5 @@
+/** Buffers below this size are copied, in bytes: that costs less than to hand each over by itself */
+export const COPY_BYTES = 4 * 1024
 /** How much memory is taken at a time for copies, in bytes, unless one needs more */
 const SLAB_BYTES = 64 * 1024
 

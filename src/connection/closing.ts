@@ -1,11 +1,17 @@
 import { raceSignal } from 'race-signal'
-import { MAX_HELD_BYTES } from '../constants.ts'
 import { setImmediate } from '../event-loop/immediate.ts'
 import { nextState } from './close-state.ts'
 import { finish } from './end-socket.ts'
 import type { CloseState } from './close-state.ts'
 import type { AbortOptions } from '@libp2p/interface'
 import type { Socket } from 'node:net'
+
+/**
+ * How much `send` accepts after `close()` while earlier data still waits, in bytes. An
+ * encrypter may have held that much back until the socket drains: all that its streams sent
+ * before they were told to wait, which is some windows of a muxer at most.
+ */
+const MAX_HELD_BYTES = 64 * 1024 * 1024
 
 /**
  * An encrypter's queue counts as empty when it has sent nothing in this many turns of the
@@ -51,7 +57,6 @@ export interface ClosingInit {
  *
  * These files decide how a connection ends:
  *
- * - constants.ts: how long each step may take, and how much may wait
  * - close-state.ts: which event leads from which state to which
  * - end-socket.ts: FIN, RST and the wait for the peer's FIN, on a socket
  * - socket-connection.ts: turns libp2p's calls and the socket's events into those events

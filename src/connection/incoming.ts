@@ -1,9 +1,14 @@
-import { MAX_UNREAD_BYTES } from '../constants.ts'
 import { QueuedHandshake } from '../event-loop/handshake-queue.ts'
 import { setImmediate } from '../event-loop/immediate.ts'
 import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../event-loop/read-budget.ts'
 import type { MessageStream, Stream } from '@libp2p/interface'
 import type { Socket } from 'node:net'
+
+/**
+ * Stop reading when this much of a peer's data waits for a reader, in bytes. With the last
+ * chunk and Node's buffer up to 256 KiB are kept.
+ */
+const MAX_UNREAD_BYTES = 64 * 1024
 
 /** The size of Node's read buffer, in bytes. After a read that fills it libuv reads again at once, up to 32 times */
 const FULL_CHUNK = 64 * 1024

@@ -1,5 +1,13 @@
-import { LINGER_IDLE_TIMEOUT, LINGER_TIMEOUT, MAX_LINGERING } from '../constants.ts'
 import type { Socket } from 'node:net'
+
+/** A closed socket that still waits for the peer's FIN is destroyed after this long without input, in ms. */
+const LINGER_IDLE_TIMEOUT = 5_000
+
+/** It is destroyed after this long in any case, in ms. */
+const LINGER_TIMEOUT = 30_000
+
+/** At most this many closed sockets wait at a time. A new one replaces the oldest. */
+export const MAX_LINGERING = 1_000
 
 export interface LingerBounds {
   /** How long a socket waits without input, in ms */

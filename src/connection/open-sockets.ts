@@ -1,6 +1,7 @@
 import { pEvent } from 'p-event'
-import { MAX_TIMEOUT, OWNER_CLOSE_TIMEOUT } from '../constants.ts'
+import { MAX_TIMEOUT } from '../check-options.ts'
 import { afterPoll } from '../event-loop/after-poll.ts'
+import { OWNER_CLOSE_TIMEOUT } from '../libp2p.ts'
 import { cut } from './end-socket.ts'
 import type { Socket } from 'node:net'
 

@@ -1,6 +1,6 @@
 import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
 import { isUint8ArrayList } from 'uint8arraylist'
-import { COPY_BYTES, MAX_WRITE_BYTES } from '../constants.ts'
+import { COPY_BYTES } from '../bytes/copy-run.ts'
 import { TCPStalledWriteError, withCause } from '../errors.ts'
 import { flushLate } from '../event-loop/flush-soon.ts'
 import { nextState } from './close-state.ts'
@@ -9,8 +9,9 @@ import { isFinishing, probe, reset, whenFinIsCertain } from './end-socket.ts'
 import { Incoming } from './incoming.ts'
 import { ifInactive } from './liveness.ts'
 import { MessageConnection } from './message-connection.ts'
-import { Outgoing } from './outgoing.ts'
+import { MAX_WRITE_BYTES, Outgoing } from './outgoing.ts'
 import { listen, owner } from './socket-listeners.ts'
+import { waitsForEncrypter } from './waits-for-encrypter.ts'
 import type { CloseEvent, CloseState } from './close-state.ts'
 import type { Reader } from './incoming.ts'
 import type { Lingering } from './lingering.ts'
@@ -149,6 +150,10 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     this.onSent?.(data.byteLength, canSendMore)
 
     return canSendMore
+  }
+
+  get [waitsForEncrypter] (): true {
+    return true
   }
 
   /** Somebody wants to know when the connection fills */

@@ -1,4 +1,5 @@
-import { OptimisticNegotiation, PLAINTEXT } from '../optimistic/dial-proposal.ts'
+import { PLAINTEXT } from '../libp2p.ts'
+import { OptimisticNegotiation } from '../optimistic/dial-proposal.ts'
 import type { UpgraderOptions, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 
 /**

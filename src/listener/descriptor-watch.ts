@@ -1,6 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
-import { DESCRIPTOR_CHECK_INTERVAL } from '../constants.ts'
+
+/** How often a listener looks whether a file descriptor is left for the next connection, in ms. */
+const DESCRIPTOR_CHECK_INTERVAL = 1_000
 
 export interface DescriptorWatchInit {
   /** No descriptor can be opened. `checks` counts the checks in a row that found none, this one included */

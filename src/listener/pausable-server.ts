@@ -2,9 +2,11 @@ import dns from 'node:dns/promises'
 import net from 'node:net'
 import { pEvent } from 'p-event'
 import { raceSignal } from 'race-signal'
-import { RELISTEN_INTERVAL } from '../constants.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { AddressInfo, ListenOptions, Server } from 'node:net'
+
+/** How long a paused listener waits before it tries its port again, if another process took it, in ms. */
+const RELISTEN_INTERVAL = 1_000
 
 /**
  * - `idle`: never listened, or could not

@@ -1,11 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ConnectionFailedError, setMaxListeners } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { PUNCH_INTERVAL } from '../constants.ts'
 import { abortError } from '../errors.ts'
 import { setImmediate } from '../event-loop/immediate.ts'
 import type { Connection, ConnectionGater, Libp2pEvents, PeerId, TypedEventTarget } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
+
+/** The first pause between a refused dial of a hole punch and the next dial, in ms. Each further pause is longer */
+const PUNCH_INTERVAL = 100
 
 export interface HolePunchComponents {
   connectionGater?: ConnectionGater

@@ -1,3 +1,4 @@
+import { NOISE, TLS } from '../libp2p.ts'
 import { decodeProposal } from '../optimistic/codec.ts'
 import type { WireFilter } from '../connection/wire-filter.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -111,10 +112,10 @@ export class SimultaneousOpen implements WireFilter {
 /** Whether these are the first bytes of a client's handshake */
 function isFirstMessage (protocol: string | undefined, [first, second, , , , sixth]: number[]): boolean {
   switch (protocol) {
-    case '/noise':
+    case NOISE:
       // its length: an ephemeral key alone has 32 bytes, the answer 96 or more
       return first === 0 && second === 32
-    case '/tls/1.0.0':
+    case TLS:
       // a record of the handshake that holds a ClientHello
       return first === 22 && sixth === 1
     default:

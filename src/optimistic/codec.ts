@@ -3,22 +3,13 @@ import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { fromString } from 'uint8arrays/from-string'
 import { toString } from 'uint8arrays/to-string'
+import { MAX_MULTISTREAM_BYTES, MULTISTREAM } from '../libp2p.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-/**
- * Both sides of a negotiation send this first.
- *
- * @see https://github.com/multiformats/multistream-select
- */
-const HEADER = '/multistream/1.0.0'
-
-const HEADER_MESSAGE = encodeMessage(HEADER)
-
-/** multistream-select's own limit for one message, newline included, in bytes */
-const MAX_MESSAGE_BYTES = 1024
+const HEADER_MESSAGE = encodeMessage(MULTISTREAM)
 
 /** Messages of multistream-select that are not names of protocols */
-const RESERVED = ['', 'na', 'ls', HEADER]
+const RESERVED = ['', 'na', 'ls', MULTISTREAM]
 
 /**
  * A header and one proposal, as an initiator sends them. A responder that speaks the
@@ -35,7 +26,7 @@ export function encodeProposal (protocol: string): Uint8Array {
 export function decodeProposal (data: Uint8Array | Uint8ArrayList): string | undefined {
   const messageBytes = data.byteLength - HEADER_MESSAGE.byteLength - 1
 
-  if (messageBytes < 1 || messageBytes > MAX_MESSAGE_BYTES + 1) {
+  if (messageBytes < 1 || messageBytes > MAX_MULTISTREAM_BYTES + 1) {
     return
   }
 

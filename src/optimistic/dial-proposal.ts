@@ -1,4 +1,5 @@
 import { UnsupportedProtocolError } from '@libp2p/interface'
+import { PLAINTEXT } from '../libp2p.ts'
 import { decodeProposal, encodeProposal } from './codec.ts'
 import { ExpectedReply } from './expected-reply.ts'
 import type { WireFilter } from '../connection/wire-filter.ts'
@@ -12,9 +13,6 @@ import type { Uint8ArrayList } from 'uint8arraylist'
  * - `refused`: the peer replied otherwise, or closed before it replied
  */
 export type NegotiationState = 'undecided' | 'passing' | 'awaiting' | 'verified' | 'refused'
-
-/** Has no handshake that could be sent early, and none that would authenticate the peer */
-export const PLAINTEXT = '/plaintext/2.0.0'
 
 /**
  * Saves the round trip in which the two ends of a dialed connection agree on an

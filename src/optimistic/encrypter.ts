@@ -1,11 +1,9 @@
 import { serviceCapabilities } from '@libp2p/interface'
-import { PLAINTEXT } from './dial-proposal.ts'
+import { NOISE, PLAINTEXT } from '../libp2p.ts'
 import { coalesceSends } from './noise-batches.ts'
 import { Proposal, isFilterable } from './streams/proposal.ts'
 import type { ProposalOutcome } from './streams/proposal.ts'
 import type { ComponentLogger, ConnectionEncrypter, CounterGroup, Logger, MessageStream, Metrics, SecureConnectionOptions, SecuredConnection, StreamMuxerFactory, Upgrader, UpgraderOptions } from '@libp2p/interface'
-
-const NOISE = '/noise'
 
 export interface OptimisticEncrypterComponents {
   upgrader: Pick<Upgrader, 'getStreamMuxers'>

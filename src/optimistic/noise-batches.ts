@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
 import { StreamStateError } from '@libp2p/interface'
-import { Uint8ArrayList, isUint8ArrayList } from 'uint8arraylist'
-import { CopyRun, newSlab } from '../bytes/copy-run.ts'
-import { SocketConnection } from '../connection/socket-connection.ts'
+import { isUint8ArrayList } from 'uint8arraylist'
+import { COPY_BYTES, CopyRun, newSlab } from '../bytes/copy-run.ts'
+import { isWaitingForEncrypter } from '../connection/waits-for-encrypter.ts'
 import { closeBatcher, flushAtEndOfTurn, flushSoon, isExiting, openBatcher } from '../event-loop/flush-soon.ts'
 import type { Batcher } from '../event-loop/flush-soon.ts'
 import type { MessageStream, StreamMessageEvent } from '@libp2p/interface'
+import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
  * The most that is encrypted as one message, in bytes. Noise allows four times as much, but
@@ -13,16 +14,6 @@ import type { MessageStream, StreamMessageEvent } from '@libp2p/interface'
  * long for its last ones. TLS records have the same size.
  */
 const MESSAGE_BYTES = 16 * 1024
-
-/** Buffers from this size on are encrypted without a copy, in bytes: that costs less */
-const COPY_BYTES = 4 * 1024
-
-/**
- * The most that fits into one message of Noise beside its tag of 16 bytes
- *
- * @see https://noiseprotocol.org/noise.html#message-format
- */
-const FULL_MESSAGE_BYTES = 65_535 - 16
 
 /**
  * A message from this size on is one of many, in bytes: its sender does not wait for the first
@@ -41,13 +32,6 @@ const BULK_BYTES = 32 * 1024
  */
 type State = 'silent' | 'heard' | 'heard bulk' | 'gathering' | 'closing' | 'last turn' | 'over'
 
-/**
- * - `small`: no large buffer was sent yet
- * - `large`: one was
- * - `tail`: and what waits begins with what was left of one
- */
-type Batch = 'small' | 'large' | 'tail'
-
 /** Apart from the slab of the sockets: plain data must not share memory with encrypted data */
 const slab = newSlab()
 
@@ -63,8 +47,7 @@ const slab = newSlab()
  * - the first bytes after that: the peer may be waiting for them, and wakes up while the
  * rest is still being encrypted. After a large message they wait until all that has arrived
  * is read
- * - large buffers, without a copy. From the second of a batch on, what is left behind the
- * last full message waits for more
+ * - large buffers, without a copy
  * - everything while the stream waits for 'drain': it is not encrypted now anyway
  * - everything after the peer has closed its end: ours closes soon
  *
@@ -75,7 +58,7 @@ const slab = newSlab()
 export function coalesceSends (stream: MessageStream, below: MessageStream): void {
   // not again if the encrypter was decorated twice
   if (!Object.hasOwn(stream, 'send')) {
-    new CoalescedSends(stream, below instanceof SocketConnection).attach(below)
+    new CoalescedSends(stream, isWaitingForEncrypter(below)).attach(below)
   }
 }
 
@@ -83,15 +66,13 @@ class CoalescedSends implements Batcher {
   readonly #stream: MessageStream
   readonly #send: MessageStream['send']
 
-  /** Only a connection of ours flushes what waits for the end of the turn before it acts on the peer's FIN */
-  readonly #isOverSocket: boolean
+  readonly #isWaitedFor: boolean
   #run?: CopyRun
   #state: State = 'silent'
-  #batch: Batch = 'small'
 
-  constructor (stream: MessageStream, isOverSocket: boolean) {
+  constructor (stream: MessageStream, isWaitedFor: boolean) {
     this.#stream = stream
-    this.#isOverSocket = isOverSocket
+    this.#isWaitedFor = isWaitedFor
     this.#send = stream.send.bind(stream)
   }
 
@@ -111,7 +92,7 @@ class CoalescedSends implements Batcher {
 
     // the stream closes by closing the connection below
     below.close = async options => {
-      if (this.#flush() && !this.#isOverSocket) {
+      if (this.#flush() && !this.#isWaitedFor) {
         // An in-memory connection takes no input after its `close`. Messages that were sent one by
         // one would have filled it, so the caller would have waited, and read answers meanwhile.
         this.#state = 'last turn'
@@ -140,11 +121,11 @@ class CoalescedSends implements Batcher {
     const isLarge = data.byteLength >= COPY_BYTES
     const canWait = !isExiting() && !this.#stream.writableNeedsDrain && this.#stream.status === 'open'
 
-    if (canWait && this.#state === 'gathering') {
-      return isLarge ? this.#sendLarge(data) : this.#gather(data, flushSoon)
+    if (canWait && !isLarge && this.#state === 'gathering') {
+      return this.#gather(data, flushSoon)
     }
 
-    if (canWait && this.#state === 'heard bulk' && !isLarge) {
+    if (canWait && !isLarge && this.#state === 'heard bulk') {
       return this.#gather(data, flushAtEndOfTurn)
     }
 
@@ -159,7 +140,6 @@ class CoalescedSends implements Batcher {
 
   flush (): void {
     this.#flush()
-    this.#batch = 'small'
   }
 
   /** @returns whether anything waited */
@@ -198,46 +178,11 @@ class CoalescedSends implements Batcher {
     } else if (event.type === 'remoteCloseWrite') {
       this.#state = 'closing'
     } else if (event.type === 'message' && this.#state !== 'closing' && this.#state !== 'last turn') {
-      const isLarge = this.#isOverSocket && (event as StreamMessageEvent).data.byteLength >= BULK_BYTES
+      const isLarge = this.#isWaitedFor && (event as StreamMessageEvent).data.byteLength >= BULK_BYTES
 
       // what comes right behind a large message may be the rest of it
       this.#state = isLarge || this.#state === 'heard bulk' ? 'heard bulk' : 'heard'
     }
-  }
-
-  /**
-   * A muxer's frame of 64 KiB and its header are a little more than a message can hold. Where
-   * large buffers follow each other, the little that is left opens the next message, so that it
-   * does not take one for itself.
-   */
-  #sendLarge (data: Uint8Array | Uint8ArrayList): boolean {
-    if (this.#batch !== 'tail') {
-      this.#flush()
-    }
-
-    const waiting = this.#take()
-    const bytes = waiting == null ? data : new Uint8ArrayList(waiting, ...isUint8ArrayList(data) ? data : [data])
-    const tail = bytes.byteLength % FULL_MESSAGE_BYTES
-
-    if (this.#batch === 'small') {
-      this.#batch = 'large'
-      flushSoon(this)
-
-      return this.#send(bytes)
-    }
-
-    if (tail === bytes.byteLength || tail === 0 || tail >= COPY_BYTES) {
-      return this.#send(bytes)
-    }
-
-    const full = bytes.byteLength - tail
-
-    // before anything is sent: what hears of it may send, too
-    this.#run = new CopyRun(slab, bytes.subarray(full))
-    this.#batch = 'tail'
-    flushSoon(this)
-
-    return this.#send(isUint8ArrayList(bytes) ? bytes.sublist(0, full) : bytes.subarray(0, full))
   }
 
   /** Sending may make others send, so nothing is sent before all is copied */
@@ -269,7 +214,6 @@ class CoalescedSends implements Batcher {
   #take (): Uint8Array | undefined {
     const bytes = this.#run?.bytes
     this.#run = undefined
-    this.#batch = this.#batch === 'tail' ? 'large' : this.#batch
 
     return bytes
   }

@@ -1,6 +1,6 @@
 import { InvalidParametersError } from '@libp2p/interface'
-import { checkOptions, milliseconds } from '../check-options.ts'
-import { MAX_TIMEOUT, REPLY_TIMEOUT } from '../constants.ts'
+import { MAX_TIMEOUT, checkOptions, milliseconds } from '../check-options.ts'
+import { PROTOCOL_NEGOTIATION_TIMEOUT } from '../libp2p.ts'
 import { OptimisticEncrypter } from './encrypter.ts'
 import { forwardLifecycle } from './forward-lifecycle.ts'
 import { OptimisticMuxerFactory } from './streams/muxer-factory.ts'
@@ -55,7 +55,7 @@ export function optimistic <Components, Extensions> (factory: (components: Compo
 export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory | ConnectionEncrypter, init?: OptimisticInit | null) {
   checkOptions('optimistic()', init, RULES)
 
-  const timeout = Math.min(init?.replyTimeout ?? REPLY_TIMEOUT, MAX_TIMEOUT)
+  const timeout = Math.min(init?.replyTimeout ?? PROTOCOL_NEGOTIATION_TIMEOUT, MAX_TIMEOUT)
 
   return (components: Components & OptimisticMuxerComponents & OptimisticEncrypterComponents): StreamMuxerFactory | ConnectionEncrypter => {
     const made: unknown = typeof factory === 'function' ? factory(components) : undefined

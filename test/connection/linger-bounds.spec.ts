@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import { LingeringSockets } from '../../src/connection/lingering.ts'
-import { MAX_LINGERING } from '../../src/constants.ts'
+import { MAX_LINGERING } from '../../src/connection/lingering.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { connectionOver, rawTransport } from '../fixtures/raw.ts'

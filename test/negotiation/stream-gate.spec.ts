@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS } from '../../src/constants.ts'
+import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS } from '../../src/libp2p.ts'
 import { StreamGate } from '../../src/optimistic/streams/early-stream-limit.ts'
 import { turns } from '../fixtures/bytes.ts'
 

@@ -1,5 +1,5 @@
 import { raceSignal } from 'race-signal'
-import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS, READY_TIMEOUT } from '../../constants.ts'
+import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS, INBOUND_UPGRADE_TIMEOUT } from '../../libp2p.ts'
 
 /**
  * - `early`: the peer may not listen for streams yet
@@ -41,7 +41,7 @@ export class StreamGate {
     this.#waiting.add(resolve)
 
     if (this.#state === 'early') {
-      this.#timer ??= setTimeout(() => { this.#setReady() }, READY_TIMEOUT).unref()
+      this.#timer ??= setTimeout(() => { this.#setReady() }, INBOUND_UPGRADE_TIMEOUT).unref()
     }
 
     try {

@@ -1,8 +1,5 @@
+import { DEFAULT_MAX_INBOUND_STREAMS, DEFAULT_MAX_OUTBOUND_STREAMS } from '../../libp2p.ts'
 import type { NewStreamOptions, Stream } from '@libp2p/interface'
-
-/** libp2p's defaults for the streams that one connection has open for a protocol */
-const MAX_INBOUND_STREAMS = 32
-const MAX_OUTBOUND_STREAMS = 64
 
 export type StreamLimitOptions = Pick<NewStreamOptions, 'maxOutboundStreams'>
 
@@ -34,7 +31,7 @@ export function isAtLimit (streams: Stream[], protocol: string, handlers: Handle
  * The lower of our limit, as libp2p finds it, and the peer's. The peer's is assumed to be
  * libp2p's default, or that of our own handler if that is lower.
  */
-function limitOf (protocol: string, handlers: HandlerLimits | undefined, { maxOutboundStreams = MAX_OUTBOUND_STREAMS }: StreamLimitOptions): number {
+function limitOf (protocol: string, handlers: HandlerLimits | undefined, { maxOutboundStreams = DEFAULT_MAX_OUTBOUND_STREAMS }: StreamLimitOptions): number {
   let handler: { maxInboundStreams?: number, maxOutboundStreams?: number } = {}
 
   try {
@@ -45,7 +42,7 @@ function limitOf (protocol: string, handlers: HandlerLimits | undefined, { maxOu
 
   return Math.min(
     handler.maxOutboundStreams ?? maxOutboundStreams,
-    handler.maxInboundStreams ?? MAX_INBOUND_STREAMS,
-    MAX_INBOUND_STREAMS
+    handler.maxInboundStreams ?? DEFAULT_MAX_INBOUND_STREAMS,
+    DEFAULT_MAX_INBOUND_STREAMS
   )
 }

@@ -1,6 +1,6 @@
 import { MuxerClosedError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { CLOSE_TIMEOUT } from '../../constants.ts'
+import { CLOSE_TIMEOUT } from '../../settings.ts'
 import { setGated } from './early-dialer.ts'
 import { EarlyData } from './early-listener.ts'
 import { StreamGate } from './early-stream-limit.ts'
