@@ -63,16 +63,6 @@ describe('an encrypted connection', () => {
       .to.equal(1 + 1 + 1 + 4 + 1)
   })
 
-  it('fills messages with what is sent in frames that are a little too large for one', async () => {
-    const frame = (): Uint8ArrayList => new Uint8ArrayList(payload(12), payload(64 * KiB))
-
-    // the first leaves whole, as two; the last leaves a little behind
-    expect(await messagesOf(await talking(), Array.from({ length: 20 }, frame))).to.equal(2 + 19 + 1)
-    expect(await messagesOf(await talking(), [frame()])).to.equal(2)
-    expect(await messagesOf(await talking(), [frame(), frame(), payload(100), frame()])).to.equal(2 + 1 + 1 + 1)
-    expect(await messagesOf(await talking(), [frame(), frame(), payload(8 * KiB)])).to.equal(2 + 1 + 1)
-  })
-
   describe('that receives large messages', () => {
     const LARGE = 64 * KiB
     const COUNT = 16
