@@ -50,6 +50,16 @@ export class ReusePortUnsupportedError extends UnsupportedOperationError {
   name = 'ReusePortUnsupportedError'
 }
 
+/** libp2p's base class of a connection lacks something that this transport builds on */
+export class IncompatibleUtilsError extends UnsupportedOperationError {
+  static name = 'IncompatibleUtilsError'
+
+  constructor (missing: string[], versions: string) {
+    super(`This version of @libp2p/utils does not fit: AbstractMultiaddrConnection has no ${missing.join(', ')}, or does not call it. Versions ${versions} fit`)
+    this.name = 'IncompatibleUtilsError'
+  }
+}
+
 /** The option `timeout` of a dial passed. `start` is when the dial began, by the clock of `performance.now()` */
 export function connectTimeoutError (endpoint: string, start: number): TimeoutError {
   return new TimeoutError(printable(`connection error ${endpoint}: Connection timeout after ${Math.round(performance.now() - start)}ms`))

@@ -34,7 +34,7 @@ import type { TCPComponents, TCPDialEvents, TCPOptions } from './options.ts'
 import type { Transport } from '@libp2p/interface'
 
 export { CLOSE_TIMEOUT } from './settings.ts'
-export { ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
+export { IncompatibleUtilsError, ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
 export { holePunching } from './nat/hole-punching.ts'
 export { optimistic } from './optimistic/optimistic.ts'
 export type { HolePunchingComponents, HolePunchingInit } from './nat/hole-punching.ts'

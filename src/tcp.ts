@@ -6,6 +6,8 @@ import { dialerMetrics } from './dial/dialer-metrics.ts'
 import { Dialer } from './dial/dialer.ts'
 import { ReusePort } from './dial/reuse-port.ts'
 import { shareConnection } from './flow/fair-streams.ts'
+import { assertBaseClass } from './foreign/base-class.ts'
+import { expectIdentity } from './foreign/check.ts'
 import { TCPListener } from './listener/listener.ts'
 import { ObservedAddresses, observedAddresses } from './nat/observed-addresses.ts'
 import { gateNewStreams } from './optimistic/streams/early-dialer.ts'
@@ -37,10 +39,13 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   /**
    * @throws {InvalidParametersError} if an option has a wrong value, or none has this name
    * @throws {ReusePortUnsupportedError} if `reusePort` is set and cannot work here
+   * @throws {IncompatibleUtilsError} if this version of `@libp2p/utils` does not fit
    */
   constructor (components: TCPComponents, options?: TCPOptions | null) {
     /** The port of each dialed connection. Key: its timeline, which is also that of the upgraded connection */
     const timelines = new WeakMap<object, PortUse | undefined>()
+
+    assertBaseClass()
 
     this.#settings = transportSettings(options)
     this.#components = components
@@ -147,7 +152,11 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
    * @throws {Error} the upgrader's error if the upgrade fails
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
-    return this.#dialer.dial(ma, options)
+    const connection = await this.#dialer.dial(ma, options)
+
+    expectIdentity('timeline', this.#connections.has(connection.timeline))
+
+    return connection
   }
 
   /**

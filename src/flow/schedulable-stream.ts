@@ -1,3 +1,5 @@
+import { hasMembers } from '../foreign/check.ts'
+import { FOREIGN } from '../foreign/list.ts'
 import type { Stream } from '@libp2p/interface'
 import type { SendResult } from '@libp2p/utils'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -18,10 +20,6 @@ export interface SchedulableStream extends Stream {
   onMuxerDrain(): void
 }
 
-const METHODS = ['sendData', 'onMuxerNeedsDrain', 'onMuxerDrain', 'onDrain'] as const
-
 export function isSchedulable (stream: Stream): stream is SchedulableStream {
-  return METHODS.every(method => typeof (stream as SchedulableStream)[method] === 'function' && !Object.hasOwn(stream, method)) &&
-    typeof stream.writableNeedsDrain === 'boolean' &&
-    typeof stream.writeBufferLength === 'number'
+  return hasMembers('sendingStream', stream) && !FOREIGN.sendingStream.replaces.some(method => Object.hasOwn(stream, method))
 }

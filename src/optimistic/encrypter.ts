@@ -52,7 +52,7 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
     const secured = this.#coalescing(connection, await this.#encrypter.secureOutbound(connection, options))
     const muxer = this.#muxerToPresume(secured, options)
 
-    if (muxer == null || !isFilterable(secured.connection)) {
+    if (muxer == null || !isFilterable(secured.connection, 'securedConnection')) {
       return secured
     }
 

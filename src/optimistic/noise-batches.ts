@@ -4,6 +4,7 @@ import { isUint8ArrayList } from 'uint8arraylist'
 import { COPY_BYTES, CopyRun, newSlab } from '../bytes/copy-run.ts'
 import { isWaitingForEncrypter } from '../connection/waits-for-encrypter.ts'
 import { closeBatcher, flushAtEndOfTurn, flushSoon, isExiting, openBatcher } from '../event-loop/flush-soon.ts'
+import { hasMembers } from '../foreign/check.ts'
 import type { Batcher } from '../event-loop/flush-soon.ts'
 import type { MessageStream, StreamMessageEvent } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -57,7 +58,7 @@ const slab = newSlab()
  */
 export function coalesceSends (stream: MessageStream, below: MessageStream): void {
   // not again if the encrypter was decorated twice
-  if (!Object.hasOwn(stream, 'send')) {
+  if (!Object.hasOwn(stream, 'send') && hasMembers('noiseConnection', stream) && hasMembers('belowNoise', below)) {
     new CoalescedSends(stream, isWaitingForEncrypter(below)).attach(below)
   }
 }

@@ -1,3 +1,4 @@
+import { hasMembers } from '../../foreign/check.ts'
 import { StreamGate } from './early-stream-limit.ts'
 import type { Connection } from '@libp2p/interface'
 
@@ -20,7 +21,7 @@ export function setGated (streams: object): void {
 export function gateNewStreams (connection: Connection): void {
   const newStream = connection.newStream
 
-  if (gated.has(connection.streams)) {
+  if (!hasMembers('connection', connection) || gated.has(connection.streams)) {
     return
   }
 

@@ -1,3 +1,4 @@
+import { hasMembers } from '../../foreign/check.ts'
 import type { Connection, MessageStream } from '@libp2p/interface'
 
 const failures = new WeakMap<MessageStream, Error>()
@@ -24,6 +25,10 @@ export function failStream (stream: MessageStream, error: Error): void {
  * working on the stream, as it does if libp2p's own negotiation fails.
  */
 export function rejectFailedStreams (connection: Connection): void {
+  if (!hasMembers('connection', connection)) {
+    return
+  }
+
   const newStream = connection.newStream
 
   connection.newStream = async (protocols, options) => {

@@ -1,4 +1,6 @@
 import { ConnectionClosedError, serviceCapabilities } from '@libp2p/interface'
+import { expectIdentity, hasMembers } from '../../foreign/check.ts'
+import { EarlyData } from './early-listener.ts'
 import { rejectFailedStreams } from './failed-stream.ts'
 import { KnownProtocols } from './known-protocols.ts'
 import { OptimisticMuxer } from './muxer.ts'
@@ -27,6 +29,9 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
   readonly #replyTimeout: number
   readonly #metrics?: CounterGroup<ProposalOutcome>
 
+  /** The `streams` of every muxer that was decorated. Undefined before the first */
+  #muxers?: WeakSet<object>
+
   constructor (factory: StreamMuxerFactory, components: OptimisticMuxerComponents, replyTimeout: number) {
     this.protocol = factory.protocol
     this.#factory = factory
@@ -38,7 +43,13 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
       help: 'Total count of streams that negotiated their protocol optimistically by outcome'
     })
 
-    components.events.addEventListener('connection:open', event => { rejectFailedStreams(event.detail) })
+    components.events.addEventListener('connection:open', ({ detail: connection }) => {
+      if (this.#muxers != null && connection.multiplexer === this.protocol) {
+        expectIdentity('streams', this.#muxers.has(connection.streams))
+      }
+
+      rejectFailedStreams(connection)
+    })
   }
 
   readonly [Symbol.toStringTag] = 'libp2p-fast-tcp/optimistic-muxer'
@@ -55,9 +66,17 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
       throw new ConnectionClosedError(`The connection is ${connection.status}`)
     }
 
+    const early = new EarlyData(connection, () => this.#factory.createStreamMuxer(connection))
+
+    if (!hasMembers('muxer', early.muxer)) {
+      return early.muxer
+    }
+
+    this.#muxers = (this.#muxers ?? new WeakSet()).add(early.muxer.streams)
+
     return new OptimisticMuxer({
       connection,
-      createMuxer: () => this.#factory.createStreamMuxer(connection),
+      early,
       known: this.#known,
       handlers: () => this.#components.registrar,
       replyTimeout: this.#replyTimeout,

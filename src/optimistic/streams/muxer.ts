@@ -2,11 +2,11 @@ import { MuxerClosedError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { CLOSE_TIMEOUT } from '../../settings.ts'
 import { setGated } from './early-dialer.ts'
-import { EarlyData } from './early-listener.ts'
 import { StreamGate } from './early-stream-limit.ts'
 import { StoreDelay } from './fin-delay.ts'
 import { isAtLimit } from './limits.ts'
 import { Proposal, isFilterable } from './proposal.ts'
+import type { EarlyData } from './early-listener.ts'
 import type { KnownProtocols } from './known-protocols.ts'
 import type { HandlerLimits } from './limits.ts'
 import type { FilterableStream, ProposalOutcome } from './proposal.ts'
@@ -14,7 +14,9 @@ import type { AbortOptions, CreateStreamOptions, MessageStream, NewStreamOptions
 
 export interface OptimisticMuxerInit {
   connection: MessageStream
-  createMuxer(): StreamMuxer
+
+  /** Has made the muxer */
+  early: EarlyData
   known: KnownProtocols
   handlers(): HandlerLimits | undefined
 
@@ -61,7 +63,7 @@ export class OptimisticMuxer {
 
   constructor (init: OptimisticMuxerInit) {
     this.#init = init
-    this.#early = new EarlyData(init.connection, init.createMuxer)
+    this.#early = init.early
 
     const muxer = this.muxer = this.#early.muxer
 
@@ -136,7 +138,7 @@ export class OptimisticMuxer {
 
     // not before: others may have been opened, and the peer may have refused the protocol
     const wanted = this.#reasonFor(options)
-    const reason = isPresumed(wanted) && !isFilterable(stream) ? 'foreign' : wanted
+    const reason = isPresumed(wanted) && !isFilterable(stream, 'stream') ? 'foreign' : wanted
 
     if (isPresumed(reason)) {
       this.#propose(stream as Stream & FilterableStream, protocol, signal)

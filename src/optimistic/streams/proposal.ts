@@ -1,4 +1,5 @@
 import { ConnectionClosedError, TimeoutError, UnsupportedProtocolError } from '@libp2p/interface'
+import { hasMembers } from '../../foreign/check.ts'
 import { encodeProposal } from '../codec.ts'
 import { ExpectedReply } from '../expected-reply.ts'
 import { failStream } from './failed-stream.ts'
@@ -37,17 +38,14 @@ export interface FilterableStream extends MessageStream {
   sendCloseWrite?(options?: AbortOptions): Promise<void>
 }
 
-const REQUIRED = ['onData', 'onRemoteCloseWrite', 'onRemoteReset', 'onTransportClosed'] as const
-
 /** Methods that are replaced until the peer has answered */
 const FILTERED = ['onData', 'onRemoteCloseWrite', 'onTransportClosed'] as const
 
 /** Whether the data of a stream can be filtered, and no other filter is there */
-export function isFilterable (stream: MessageStream): stream is FilterableStream {
-  const replaced = 'sendCloseWrite' in stream ? [...FILTERED, 'close', 'sendCloseWrite'] : FILTERED
+export function isFilterable (stream: MessageStream, kind: 'stream' | 'securedConnection'): stream is FilterableStream {
+  const replaced = kind === 'stream' ? [...FILTERED, 'close', 'sendCloseWrite'] : FILTERED
 
-  return REQUIRED.every(method => typeof (stream as FilterableStream)[method] === 'function') &&
-    !replaced.some(method => Object.hasOwn(stream, method))
+  return hasMembers(kind, stream) && !replaced.some(method => Object.hasOwn(stream, method))
 }
 
 /** After this long the peer's handler listens or never will, in ms: libp2p first awaits its peer store */
