@@ -7,8 +7,8 @@ import type { StreamsResult } from './fixtures/streams.ts'
 
 const fixture = (name: string): string => path.join(import.meta.dirname, 'fixtures', name)
 
-/** Programs use these, so that they cannot have another name in a version that the package admits; or Node uses the same name */
-const PUBLIC = ['abort', 'addEventListener', 'close', 'dispatchEvent', 'listenerCount', 'send', 'status', 'streams', 'timeline']
+/** Programs and other packages use these, so that a version that the package admits has them by the same name */
+const PUBLIC = ['abort', 'addEventListener', 'close', 'dispatchEvent', 'listenerCount', 'safeDispatchEvent', 'send', 'status', 'streams', 'timeline']
 
 const ALL = { echo: 50, 'half-close': 50, FIN: 50, reset: 50, large: 1 }
 
