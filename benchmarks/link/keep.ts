@@ -1,4 +1,5 @@
 import { serve } from '../run/serve.ts'
+import type { Tasks } from '../run/serve.ts'
 
 type Maker = (...parameters: any[]) => Promise<any>
 
@@ -11,8 +12,10 @@ export type KeeperTasks<Make extends Maker> = {
  * Makes this process own something that only root can make. It removes that when its
  * channel to the process that asked for it closes, in whatever way that process ended,
  * and on a signal.
+ *
+ * @param more - what it can be asked besides, once it has made that
  */
-export function keep<Make extends Maker> (make: Make, remove: () => Promise<void>): void {
+export function keep<Make extends Maker> (make: Make, remove: () => Promise<void>, more: Tasks = {}): void {
   let making: ReturnType<KeeperTasks<Make>['make']> | undefined
   let ending: Promise<void> | undefined
 
@@ -46,5 +49,5 @@ export function keep<Make extends Maker> (make: Make, remove: () => Promise<void
     process.on(signal, end)
   }
 
-  serve(tasks, end)
+  serve({ ...more, ...tasks }, end)
 }

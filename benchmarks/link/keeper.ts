@@ -2,7 +2,7 @@ import { keep } from './keep.ts'
 import { addNamespace, endNames, removeNamespace, removeStale } from './namespaces.ts'
 import { joinByNetem } from './netem.ts'
 import { startCable } from './relay.ts'
-import type { LinkShape } from './link.ts'
+import type { LinkEnd, LinkShape, Loss, Traffic } from './link.ts'
 import type { CableEnd, Relay } from './relay.ts'
 
 /** A process that keeps a link made of namespaces. */
@@ -30,9 +30,31 @@ async function make (kind: 'netem' | 'relay', shape: LinkShape): Promise<{ names
   return { namespaces: names, listenHost: LISTENER }
 }
 
+const relayTasks = {
+  traffic (): Record<LinkEnd, Traffic> {
+    const [listener, dialer] = startedRelay().directions
+
+    return { listener: listener.traffic(), dialer: dialer.traffic() }
+  },
+
+  lose (loss: Loss): void {
+    startedRelay().directions.forEach(direction => { direction.lose(loss) })
+  }
+}
+
+function startedRelay (): Relay {
+  if (relay == null) {
+    throw new Error('The link has no relay')
+  }
+
+  return relay
+}
+
 keep(make, async () => {
   await relay?.close()
   ends.forEach(({ namespace }) => { removeNamespace(namespace) })
-})
+}, relayTasks)
+
+export type RelayTasks = typeof relayTasks
 
 export type MakeLink = typeof make

@@ -20,6 +20,35 @@ export interface LinkShape {
 
   /** What limits each direction. Only a relay link has it */
   bottleneck?: BottleneckShape
+
+  /** In each direction. Only a relay link has it */
+  loss?: Loss
+}
+
+export interface Loss {
+  /** Of the packets, 0 to 100 */
+  percent: number
+
+  /** The same packets, counted from the first, are lost with the same seed */
+  seed: number
+}
+
+/** What a relay link did to the packets of one direction. Times are medians, 95th percentiles and maxima, in ms */
+export interface Traffic {
+  packets: number
+  bytes: number
+
+  /** The queue was full */
+  dropped: number
+
+  /** As `Loss` has it */
+  lost: number
+
+  /** How long packets waited for their turn */
+  queued: number[]
+
+  /** How much later than they should packets left, because the machine was busy */
+  late: number[]
 }
 
 export interface BottleneckShape {
@@ -51,6 +80,12 @@ export interface LinkParts {
 
   /** The command line that runs this command line at one end. */
   commandAt(end: LinkEnd, command: string[]): string[]
+
+  /** What was done so far to what each end has sent; a relay link tells */
+  traffic?(): Promise<Record<LinkEnd, Traffic>>
+
+  /** Loses packets of both directions from now on; a relay link can */
+  lose?(loss: Loss): Promise<void>
   close(): Promise<void>
 }
 

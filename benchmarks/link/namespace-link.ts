@@ -1,8 +1,10 @@
 import { startWorker } from '../run/worker.ts'
 import { scriptPath } from '../script-path.ts'
 import type { KeeperTasks } from './keep.ts'
-import type { MakeLink } from './keeper.ts'
+import type { MakeLink, RelayTasks } from './keeper.ts'
 import type { LinkParts, LinkShape } from './link.ts'
+import type { Tasks } from '../run/serve.ts'
+import type { Worker } from '../run/worker.ts'
 
 const TITLES = {
   netem: 'netem link: two network namespaces joined by veth, delayed by tc netem',
@@ -15,7 +17,7 @@ const TITLES = {
  * @throws {Error} with the reason, if this machine cannot make it
  */
 export async function namespaceLink (kind: 'netem' | 'relay', shape: LinkShape): Promise<LinkParts> {
-  const { made: { namespaces, listenHost }, close } = await startKeeper<MakeLink>(scriptPath(import.meta.url, 'keeper'), kind, shape)
+  const { made: { namespaces, listenHost }, keeper, close } = await startKeeper<MakeLink, RelayTasks>(scriptPath(import.meta.url, 'keeper'), kind, shape)
 
   return {
     kind,
@@ -24,8 +26,17 @@ export async function namespaceLink (kind: 'netem' | 'relay', shape: LinkShape):
     listenHost,
     dialAddress: async port => ({ host: listenHost, port }),
     commandAt: (end, command) => ['ip', 'netns', 'exec', namespaces[end], ...command],
+    ...(kind === 'relay' ? { traffic: async () => keeper.ask('traffic'), lose: async loss => keeper.ask('lose', loss) } : {}),
     close
   }
+}
+
+interface Kept<Make extends (...parameters: any[]) => Promise<any>, More extends Tasks> {
+  made: Awaited<ReturnType<Make>>
+
+  /** To ask it what it can do besides */
+  keeper: Pick<Worker<More>, 'ask'>
+  close(): Promise<void>
 }
 
 /**
@@ -33,7 +44,7 @@ export async function namespaceLink (kind: 'netem' | 'relay', shape: LinkShape):
  *
  * @throws {Error} with the reason, if this machine cannot make it
  */
-export async function startKeeper<Make extends (...parameters: any[]) => Promise<any>> (script: string, ...parameters: Parameters<Make>): Promise<{ made: Awaited<ReturnType<Make>>, close(): Promise<void> }> {
+export async function startKeeper<Make extends (...parameters: any[]) => Promise<any>, More extends Tasks = Record<never, never>> (script: string, ...parameters: Parameters<Make>): Promise<Kept<Make, More>> {
   const keeper = await startWorker<KeeperTasks<Make>>({ script, name: 'The keeper', detached: true })
   const outcome = await keeper.ask('make', ...parameters)
 
@@ -42,5 +53,5 @@ export async function startKeeper<Make extends (...parameters: any[]) => Promise
     throw new Error(outcome.failed)
   }
 
-  return { made: outcome.made, close: async () => keeper.end() }
+  return { made: outcome.made, keeper: keeper as Worker<any>, close: async () => keeper.end() }
 }

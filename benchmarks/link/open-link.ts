@@ -36,7 +36,7 @@ function candidates (shape: LinkShape, kind?: LinkKind): LinkKind[] {
     return [kind]
   }
 
-  if (shape.bottleneck != null) {
+  if (shape.bottleneck != null || shape.loss != null) {
     return ['relay']
   }
 

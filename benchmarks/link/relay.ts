@@ -3,14 +3,15 @@ import dgram from 'node:dgram'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Bottleneck } from './bottleneck.ts'
-import { DelayLine } from './delay-line.ts'
+import { Direction } from './direction.ts'
 import { exec } from './exec.ts'
 import { addDevice } from './namespaces.ts'
 import type { LinkShape } from './link.ts'
 import type { ChildProcess } from 'node:child_process'
 
 export interface Relay {
+  /** What the first end sends, and what the second does */
+  directions: [Direction, Direction]
   close(): Promise<void>
 }
 
@@ -40,6 +41,7 @@ export interface CableEnd {
  */
 export async function startCable (ends: [CableEnd, CableEnd], shape: LinkShape): Promise<Relay> {
   const started: RelayEnd[] = []
+  let directions: [Direction, Direction]
 
   async function close (): Promise<void> {
     await Promise.all(started.map(async ({ socket, tun }) => {
@@ -64,14 +66,13 @@ export async function startCable (ends: [CableEnd, CableEnd], shape: LinkShape):
     }
 
     const [one, other] = started
-    relay(one, other, shape)
-    relay(other, one, shape)
+    directions = [relay(one, other, shape), relay(other, one, shape)]
   } catch (err) {
     await close()
     throw err
   }
 
-  return { close }
+  return { directions, close }
 }
 
 async function startEnd (device: string): Promise<RelayEnd> {
@@ -93,21 +94,13 @@ async function startEnd (device: string): Promise<RelayEnd> {
   return { socket, port, tun }
 }
 
-function relay (from: RelayEnd, to: RelayEnd, { delay, bottleneck }: LinkShape): void {
-  const queue = bottleneck == null ? undefined : new Bottleneck(bottleneck)
-  const line = new DelayLine<Buffer>({
-    delay,
-    deliver: packet => { to.socket.send(packet, to.port, '127.0.0.1') }
-  })
+function relay (from: RelayEnd, to: RelayEnd, shape: LinkShape): Direction {
+  const direction = new Direction(shape, packet => { to.socket.send(packet, to.port, '127.0.0.1') })
 
-  from.socket.on('message', packet => {
-    const departure = queue == null ? performance.now() : queue.departure(packet.byteLength, performance.now())
+  from.socket.on('message', packet => { direction.push(packet) })
+  to.socket.once('close', () => { direction.clear() })
 
-    if (departure != null) {
-      line.push(packet, departure)
-    }
-  })
-  to.socket.once('close', () => { line.clear() })
+  return direction
 }
 
 /**

@@ -11,6 +11,7 @@ import { openLink } from '../../../../benchmarks/link/open-link.ts'
 import { scriptPath } from '../../../../benchmarks/script-path.ts'
 import { namespacesAndDevices } from '../fixtures/namespaces-and-devices.ts'
 import { commandLine, processIds, readProcess } from '../fixtures/processes.ts'
+import type { ProbeTasks } from '../../../../benchmarks/link/probe.ts'
 
 const canRelay = process.getuid?.() === 0 &&
   existsSync('/dev/net/tun') &&
@@ -82,6 +83,27 @@ describe('benchmarks: link', () => {
 
       await link.close()
       expect(leftOvers(keeper)).to.be.empty()
+    })
+
+    it('loses packets from the moment that it is told to, and counts them', async () => {
+      const link = await openLink({ delay: 1 }, 'relay')
+
+      try {
+        expect((await link.traffic?.())?.dialer.lost).to.equal(0)
+        await link.lose?.({ percent: 100, seed: 1 })
+        const probe = await link.start<ProbeTasks>('dialer', { script: scriptPath(import.meta.url, '../../../../benchmarks/link/probe'), name: 'A probe' })
+        const dialing = probe.ask('roundTripTo', { host: link.listenHost, port: 1 }, 1, 'connect').catch((err: Error) => err)
+
+        // its SYN
+        while ((await link.traffic?.())?.dialer.lost === 0) {
+          await wait(20)
+        }
+
+        await probe.end()
+        expect(await dialing).to.be.an('error')
+      } finally {
+        await link.close()
+      }
     })
 
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
