@@ -67,3 +67,12 @@ export function percentile (samples: number[], percent: number): number {
 export function overlaps (a: Summary, b: Summary): boolean {
   return a.p10 <= b.p90 && b.p10 <= a.p90
 }
+
+export function sum (numbers: number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0)
+}
+
+/** Jain's index of fairness: 1 where all have the same, 1/n where one of n has all */
+export function jain (shares: number[]): number {
+  return sum(shares) ** 2 / (shares.length * sum(shares.map(share => share ** 2)))
+}

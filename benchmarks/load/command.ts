@@ -1,12 +1,15 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
 import { commandText, outOption } from '../command-line/options.ts'
-import { showResults } from '../report/results.ts'
+import { showResults, writeResults } from '../report/results.ts'
 import { loadResults } from './page.ts'
-import { runLoad } from './run.ts'
-import type { Cell, Pair, Refill, StackName } from './report.ts'
+import { PAIRS, runLoad } from './run.ts'
+import type { Cell, JsName, LoadReport, Pair, Refill, StackName } from './report.ts'
 
-interface LoadFlags {
+interface Matrix {
   rates: number[]
   roundTrips: number[]
   queues: string[]
@@ -14,52 +17,74 @@ interface LoadFlags {
   refills: Refill[]
   pairs: string[]
   seconds: number
+  slowReaders: JsName[]
+  fetches: JsName[]
+}
+
+interface LoadFlags extends Partial<Matrix> {
+  full?: boolean
+  jobs: number
+  keep?: boolean
   out: string
 }
 
-const STACKS: StackName[] = ['official', 'transport', 'ours']
+const JS: JsName[] = ['official', 'transport', 'ours']
 const REFILLS: Refill[] = ['listener', 'microtask', 'whole']
-const PAIRS = STACKS.flatMap(dialer => STACKS.map(listener => `${dialer}:${listener}`))
+const JS_PAIRS = PAIRS.filter(pair => !/go|rust/.test(pair))
+
+const SAMPLE: Matrix = { rates: [10], roundTrips: [82], queues: ['256'], uploads: [1], refills: ['microtask'], pairs: JS_PAIRS, seconds: 25, slowReaders: ['official', 'ours'], fetches: [] }
+const FULL: Matrix = { rates: [0.5, 1, 2, 10, 50, 200], roundTrips: [20, 82, 200], queues: ['bdp', '256'], uploads: [1, 4], refills: ['microtask'], pairs: PAIRS, seconds: 60, slowReaders: JS, fetches: JS }
 
 export const loadCommand = new Command('load')
   .description('a line that uploads fill: how long small messages and new streams wait, and how long the connection lives (needs root and socat)')
-  .option('--rates <list>', 'in Mbit/s', value => value.split(',').map(numberFrom(0.1)), [10])
-  .option('--round-trips <list>', 'in ms', value => value.split(',').map(numberFrom(1)), [82])
-  .option('--queues <list>', 'in KiB, or `bdp` for one bandwidth-delay product', value => value.split(','), ['256'])
-  .option('--uploads <list>', 'streams that upload', value => value.split(',').map(wholeFrom(0)), [1])
-  .option('--refills <list>', `how applications refill a stream: ${REFILLS.join()}`, listOf(oneOf(REFILLS)), ['microtask'])
-  .option('--pairs <list>', `uploader:receiver, each of ${STACKS.join()}`, listOf(oneOf(PAIRS)), STACKS.map(name => `${name}:${name}`))
-  .option('--seconds <s>', 'how long each takes', numberFrom(1), 60)
+  .option('--full', 'the whole matrix, in hours; without it one line, in two minutes')
+  .option('--rates <list>', 'in Mbit/s', listOf(numberFrom(0.1)))
+  .option('--round-trips <list>', 'in ms', listOf(numberFrom(1)))
+  .option('--queues <list>', 'in KiB, or `bdp` for one bandwidth-delay product', listOf(value => value === 'bdp' ? value : `${numberFrom(1)(value)}`))
+  .option('--uploads <list>', 'streams that upload', listOf(wholeFrom(0)))
+  .option('--refills <list>', `how applications refill a stream: ${REFILLS.join()}`, listOf(oneOf(REFILLS)))
+  .option('--pairs <list>', `uploader:receiver, of ${PAIRS.join()}`, listOf(oneOf(PAIRS)))
+  .option('--seconds <s>', 'how long each uploads', numberFrom(1))
+  .option('--slow-readers <list>', `a handler that takes 20 ms a message, of ${JS.join()}, or none`, jsNames)
+  .option('--fetches <list>', `Helia fetches 60 MiB over 10 Mbit/s, with ${JS.join()}, or none; needs what \`npm run test:ecosystem\` installs`, jsNames)
+  .option('--jobs <n>', 'how many lines of up to 10 Mbit/s are measured side by side', wholeFrom(1), 4)
+  .option('--keep', 'what the directory holds and is not measured again stays')
   .addOption(outOption())
-  .action(async ({ pairs, seconds, out, ...flags }: LoadFlags, command: Command) => {
+  .action(async ({ full = false, jobs, keep = false, out, ...flags }: LoadFlags, command: Command) => {
+    const { pairs, seconds, slowReaders, fetches, ...lines } = { ...full ? FULL : SAMPLE, ...flags }
     const report = await runLoad({
-      cells: cellsOf(flags),
+      cells: cellsOf(lines),
       pairs: pairs.map(pair => {
         const [dialer, listener] = pair.split(':') as StackName[]
 
         return { dialer, listener } satisfies Pair
       }),
-      duration: seconds,
-      command: commandText(command)
+      seconds,
+      slowReaders,
+      fetches,
+      jobs,
+      command: commandText(command),
+      earlier: keep ? await earlierReport(out) : undefined,
+      onProgress: async report => { await writeResults({ ...loadResults(report), charts: {} }, out) }
     })
 
     await showResults(loadResults(report), out)
   })
 
-function cellsOf ({ rates, roundTrips, queues, uploads, refills }: Omit<LoadFlags, 'pairs' | 'seconds' | 'out'>): Cell[] {
-  const cells: Cell[] = []
+function jsNames (value: string): JsName[] {
+  return value === 'none' ? [] : listOf(oneOf(JS))(value)
+}
 
-  for (const rate of rates) {
-    for (const roundTrip of roundTrips) {
-      for (const queue of queues) {
-        for (const refill of refills) {
-          cells.push(...uploads.map(uploads => ({ rate, roundTrip, queue: queueBytes(queue, rate, roundTrip), uploads, refill })))
-        }
-      }
-    }
-  }
+async function earlierReport (out: string): Promise<LoadReport | undefined> {
+  const file = path.join(out, 'load.json')
 
-  return cells
+  return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined
+}
+
+function cellsOf ({ rates, roundTrips, queues, uploads, refills }: Pick<Matrix, 'rates' | 'roundTrips' | 'queues' | 'uploads' | 'refills'>): Cell[] {
+  return rates.flatMap(rate => roundTrips.flatMap(roundTrip => queues.flatMap(queue => refills.flatMap(refill => (
+    uploads.map(uploads => ({ rate, roundTrip, queue: queueBytes(queue, rate, roundTrip), uploads, refill }))
+  )))))
 }
 
 /** A few packets must fit in any case */

@@ -2,57 +2,130 @@ import { NAMES } from '../contenders/names.ts'
 import { provenance } from '../report/environment.ts'
 import { short, whole } from '../report/numbers.ts'
 import { markdownTable, tableOf } from '../report/table.ts'
-import { percentile } from '../statistics.ts'
-import type { LoadReport, LoadRow, Wait } from './report.ts'
+import { jain, sum } from '../statistics.ts'
+import { latencyChart, memoryChart } from './chart.ts'
+import { ratioOf, throughputOf, verdictsOf } from './verdicts.ts'
+import { EARLY } from './report.ts'
+import type { LoadReport, LoadRow } from './report.ts'
 import type { Results } from '../report/results.ts'
 
 export function loadResults (report: LoadReport): Results {
+  const { rows, slowReaders, fetches, notes } = report
+  const hasLatencies = rows.some(({ waits }) => waits != null)
+  const commits = [...new Set([...rows, ...slowReaders, ...fetches].map(({ commit }) => commit ?? 'unknown'))]
+
   return {
     name: 'load',
     json: report,
     page: [
       '# A busy line',
       provenance(report),
-      `${report.link}, with a rate and a drop-tail queue in each direction. For ${report.duration} s streams upload 64 KiB messages as fast as they may. Beside them a stream echoes 100 B every 100 ms, a new stream does so every second, and libp2p's ping and connection monitor run at their defaults at both ends. Times are medians, with the longest in brackets; a stream that was not opened in time counts as failed.`,
-      markdownTable(tableOf(report.rows, [
-        ['Mbit/s', ({ rate }) => `${rate}`],
-        ['round trip, ms', ({ roundTrip }) => `${roundTrip}`],
-        ['queue, KiB', ({ queue }) => whole(queue / 1024)],
-        ['uploads', ({ uploads }) => `${uploads}`],
-        ['refill', ({ refill }) => refill, 'left'],
-        ['uploader', ({ dialer }) => NAMES[dialer], 'left'],
-        ['receiver', ({ listener }) => NAMES[listener], 'left'],
-        ['lived, s', ({ lived, error }) => error == null ? `${Math.round(lived / 1000)}` : `**dead at ${(lived / 1000).toFixed(1)}**`],
-        ['arrived, Mbit/s', row => short(sum(row.uploaded) * 8 / 1_000 / row.lived)],
-        ['echo, ms', row => times(row, 'echo')],
-        ['new stream, ms', row => times(row, 'stream')],
-        ['failed', row => `${row.waits.filter(wait => wait.kind === 'stream' && hasFailed(wait, row)).length}`],
-        ['fairness', ({ uploaded }) => uploaded.length < 2 ? '-' : jain(uploaded).toFixed(3)],
-        ['memory, MiB', ({ rss }) => whole(rss / 2 ** 20)]
-      ]))
+      ...commits.length > 1 ? [`Measured at ${commits.join(', ')}; each row of \`load.json\` has its commit.`] : [],
+      ...notes.length > 0 ? [notes.map(note => `- Not measured: ${note}`).join('\n')] : [],
+      ...rows.length > 0 ? linesOf(report, hasLatencies) : [],
+      ...slowReaders.length > 0 ? slowReadersOf(report) : [],
+      ...fetches.length > 0 ? fetchesOf(report) : []
     ].join('\n\n'),
-    charts: {}
+    charts: {
+      ...hasLatencies ? { load: latencyChart(report) } : {},
+      ...slowReaders.length > 0 ? { 'load-memory': memoryChart(report) } : {}
+    }
   }
 }
 
-/** Those that began in the last seconds may have had too little time */
-const LATE = 5_000
+function linesOf (report: LoadReport, hasLatencies: boolean): string[] {
+  const { rows, link } = report
+  const rates = [...new Set(rows.map(({ rate }) => rate))].toSorted((a, b) => a - b)
 
-function hasFailed ({ at, ms }: Wait, { lived, error }: LoadRow): boolean {
-  return ms == null && (error != null || at < lived - LATE)
+  return [
+    `${link}, with a rate and a drop-tail queue in each direction. Streams upload 64 KiB messages as fast as they may. Beside them a stream that was opened before echoes 100 B every 100 ms, a new stream does so every second, and libp2p's timeouts, ping and connection monitor are at their defaults at both ends. Times are in ms.`,
+    ...hasLatencies ? ['![How long an echo on an old stream and one on a new stream take over time, for each pair of transports. The official connection dies.](load.svg)'] : [],
+    '## From 2 Mbit/s up',
+    `A new stream fails if it is not open and has not echoed within 10 s, as libp2p has it by default. Throughput is that of the first ${EARLY / 1_000} s, which the official transport outlives, as a part of official's on the same line.`,
+    markdownTable(tableOf(verdictsOf(report), [
+      ['uploader', ({ dialer }) => NAMES[dialer], 'left'],
+      ['receiver', ({ listener }) => NAMES[listener], 'left'],
+      ['lines', ({ lines }) => `${lines}`],
+      ['connections that lived', ({ lived }) => `${lived}`],
+      ['new streams', ({ begun }) => whole(begun)],
+      ['of which failed', ({ failed }) => `${failed}`],
+      ['new stream / echo, at most', ({ ratio }) => short(ratio)],
+      ['fairness of four, at least', ({ fairness }) => fairness?.toFixed(3) ?? '-'],
+      ['throughput, least', ({ throughput }) => throughput?.least.toFixed(2) ?? '-'],
+      ['median', ({ throughput }) => throughput?.median.toFixed(2) ?? '-']
+    ])),
+    ...rates.flatMap(rate => [`## ${rate} Mbit/s`, lineTable(rows.filter(row => row.rate === rate))]),
+    ...causesOf(rows)
+  ]
 }
 
-function times ({ waits }: LoadRow, kind: Wait['kind']): string {
-  const all = waits.flatMap(wait => wait.kind === kind && wait.ms != null ? [wait.ms] : [])
-
-  return all.length === 0 ? 'never' : `${whole(percentile(all, 50))} (${whole(percentile(all, 100))})`
+function lineTable (rows: LoadRow[]): string {
+  return markdownTable(tableOf(rows, [
+    ['round trip', ({ roundTrip }) => `${roundTrip}`],
+    ['queue, KiB', ({ queue }) => whole(queue / 1024)],
+    ['uploads', ({ uploads, refill }) => `${uploads}${refill === 'microtask' ? '' : ` ${refill}`}`],
+    ['uploader', ({ dialer }) => NAMES[dialer], 'left'],
+    ['receiver', ({ listener }) => NAMES[listener], 'left'],
+    ['lived, s', ({ lived, error }) => error == null ? `${Math.round(lived / 1000)}` : `**dead at ${(lived / 1000).toFixed(1)}**`],
+    ['idle echo', ({ idle }) => whole(idle)],
+    ['echo, p50', ({ echo }) => ms(echo.p50)],
+    ['p95', ({ echo }) => ms(echo.p95)],
+    ['new stream, p50', ({ stream }) => ms(stream.p50)],
+    ['longest', ({ stream }) => ms(stream.max)],
+    ['failed', ({ stream }) => `${stream.failed} of ${stream.begun}`],
+    ['/ echo', row => short(ratioOf(row))],
+    ['Mbit/s', ({ arrived, lived }) => short(sum(arrived.uploads) * 8 / 1_000 / lived)],
+    ['/ official', row => throughputOf(row, rows)?.toFixed(2) ?? '-'],
+    ['fairness', ({ arrived }) => arrived.uploads.length < 2 ? '-' : jain(arrived.uploads).toFixed(3)],
+    ['link\'s queue, p50', ({ queued }) => ms(queued[0])],
+    ['memory, MiB', ({ rss }) => rss > 0 ? whole(rss / 2 ** 20) : '-']
+  ]))
 }
 
-function sum (numbers: number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0)
+function ms (time?: number | null): string {
+  return time == null || Number.isNaN(time) ? 'never' : whole(time)
 }
 
-/** Jain's index: 1 where all have the same */
-export function jain (shares: number[]): number {
-  return sum(shares) ** 2 / (shares.length * sum(shares.map(share => share ** 2)))
+function causesOf (rows: LoadRow[]): string[] {
+  const causes = new Map<string, number>()
+
+  for (const { error, dialer } of rows) {
+    if (error != null) {
+      const cause = `${NAMES[dialer]}: ${error}`
+      causes.set(cause, (causes.get(cause) ?? 0) + 1)
+    }
+  }
+
+  return causes.size === 0 ? [] : ['What ended connections, by uploader:', [...causes].map(([cause, count]) => `- ${cause} (${count} times)`).join('\n')]
+}
+
+function slowReadersOf ({ slowReaders }: LoadReport): string[] {
+  return [
+    '## A slow reader',
+    'A handler reads with `for await` and takes 20 ms for a message. A sender has 256 MiB for it, over loopback, and waits for `onDrain()` whenever `send` returns `false`. Memory is what the process takes (RSS), in MiB.',
+    '![Memory of sender and receiver over time](load-memory.svg)',
+    markdownTable(tableOf(slowReaders, [
+      ['transport', ({ stack }) => NAMES[stack], 'left'],
+      ['sender, at first', ({ samples }) => whole(samples[0].sender)],
+      ['at most', ({ samples }) => whole(Math.max(...samples.map(({ sender }) => sender)))],
+      ['receiver, at first', ({ samples }) => whole(samples[0].receiver)],
+      ['at most', ({ samples }) => whole(Math.max(...samples.map(({ receiver }) => receiver)))],
+      ['sent', ({ sent }) => whole(sent)],
+      ['read', ({ read }) => whole(read)],
+      ['ended by', ({ error }) => error ?? '-', 'left']
+    ]))
+  ]
+}
+
+function fetchesOf ({ fetches }: LoadReport): string[] {
+  return [
+    '## Helia',
+    'A Helia node fetches a file of 60 MiB from another by bitswap, over 10 Mbit/s and 82 ms with a queue of 256 KiB; 53 s are what the line alone takes.',
+    markdownTable(tableOf(fetches, [
+      ['transport', ({ stack }) => NAMES[stack], 'left'],
+      ['arrived, MiB', ({ received }) => short(received / 2 ** 20)],
+      ['after, s', ({ took }) => short(took)],
+      ['ended by', ({ error }) => error ?? '-', 'left']
+    ]))
+  ]
 }

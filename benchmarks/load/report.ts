@@ -1,7 +1,9 @@
+import type { PeerName } from '../contenders/build.ts'
 import type { BottleneckShape } from '../link/link.ts'
 import type { Environment } from '../report/environment.ts'
 
-export type StackName = 'official' | 'transport' | 'ours'
+export type JsName = 'official' | 'transport' | 'ours'
+export type StackName = JsName | PeerName
 
 /** A line, and how many streams upload over it */
 export interface Cell extends BottleneckShape {
@@ -32,29 +34,106 @@ export interface Wait {
   /** When it began, in ms since the uploads did */
   at: number
 
-  /** Undefined if it never ended */
+  /** Undefined if it had not ended when the load was over */
   ms?: number
+
+  /** It ended with an error, such as a timeout */
+  hasFailed?: boolean
 }
 
+/** What the uploader tells */
 export interface Load {
+  /** An echo before the uploads, in ms */
+  idle: number
   waits: Wait[]
 
   /** How long the connection lived, in ms: as long as was asked for, if it outlives the load */
   lived: number
+
+  /** What ended the connection */
   error?: string
+
+  /** The most that the process took, in bytes */
   rss: number
 }
 
-export interface LoadRow extends Cell, Pair, Load {
-  /** Bytes that arrived on each upload */
-  uploaded: number[]
+/** What the receiver tells, in bytes */
+export interface Arrived {
+  uploads: number[]
+
+  /** In the first `EARLY` ms */
+  early: number
+}
+
+/** The official transport lives at least so long, in ms */
+export const EARLY = 9_000
+
+export interface LoadRow extends Cell, Pair, Omit<Load, 'waits'> {
+  /** What was measured */
+  commit?: string
+
+  /** In s, how long the load was to last */
+  seconds: number
+
+  /** In ms */
+  echo: { p50: number, p95: number, max: number }
+  stream: { p50: number, max: number, begun: number, failed: number }
+
+  /** Bytes that arrived */
+  arrived: Arrived
+
+  /** In ms, p50, p95 and maximum: how long packets of the uploads waited in the link's queue, and how late the relay was */
+  queued: number[]
+  late: number[]
+
+  /** Packets that found the queue full */
+  dropped: number
+
+  /** Every wait, where a chart shows them */
+  waits?: Wait[]
+}
+
+/** In s and MiB, at one moment of a transfer to a slow reader */
+export interface MemorySample {
+  at: number
+  sender: number
+  receiver: number
+}
+
+/** A handler takes 20 ms a message, while a polite sender sends as fast as it may */
+export interface SlowReaderRow {
+  commit?: string
+  stack: JsName
+
+  /** In MiB */
+  sent: number
+  read: number
+  samples: MemorySample[]
+  error?: string
+}
+
+/** A Helia node fetches a file from another by bitswap */
+export interface FetchRow extends BottleneckShape {
+  commit?: string
+  stack: JsName
+  roundTrip: number
+
+  /** In bytes */
+  size: number
+  received: number
+
+  /** In s, until all was there or an error came */
+  took: number
+  error?: string
 }
 
 export interface LoadReport extends Environment {
   benchmark: 'load'
   link: string
-
-  /** In s */
-  duration: number
   rows: LoadRow[]
+  slowReaders: SlowReaderRow[]
+  fetches: FetchRow[]
+
+  /** What could not be measured, and why */
+  notes: string[]
 }

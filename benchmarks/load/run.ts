@@ -1,59 +1,152 @@
-import { setTimeout as wait } from 'node:timers/promises'
-import { openLink } from '../link/open-link.ts'
+import { buildPeer } from '../contenders/build.ts'
 import { environment } from '../report/environment.ts'
-import { withCleanUp } from '../run/interrupt.ts'
 import { progress } from '../run/progress.ts'
-import { scriptPath } from '../script-path.ts'
-import type { Cell, LoadReport, LoadRow, Pair } from './report.ts'
-import type { LoadTasks } from './worker.ts'
-import type { Link } from '../link/link.ts'
+import { withWorkers } from '../run/worker.ts'
+import { measureBusyLine } from './busy-line.ts'
+import { isNative } from './ends.ts'
+import { measureFetch } from './fetch.ts'
+import { measureSlowReader } from './slow-reader.ts'
+import type { Cell, FetchRow, JsName, LoadReport, LoadRow, Pair, SlowReaderRow } from './report.ts'
+import type { Progress } from '../run/progress.ts'
 
 export interface LoadInit {
   cells: Cell[]
   pairs: Pair[]
 
-  /** In s */
-  duration: number
+  /** How long each uploads, in s */
+  seconds: number
+  slowReaders: JsName[]
+  fetches: JsName[]
+
+  /** How many measurements of slow lines run at a time */
+  jobs: number
   command: string
+
+  /** Rows that are not measured again stay */
+  earlier?: LoadReport
+
+  /** Called after each measurement, so that nothing is lost where somebody ends us */
+  onProgress(report: LoadReport): Promise<void>
 }
 
-/** Every pair in each cell, one after another, over a link of its own */
-export async function runLoad ({ cells, pairs, duration, command }: LoadInit): Promise<LoadReport> {
-  const shown = progress(cells.length * pairs.length)
-  const rows: LoadRow[] = []
-  let title = ''
+interface Task {
+  title: string
+
+  /** It would be disturbed by others */
+  isAlone: boolean
+  run(): Promise<void>
+}
+
+/** A faster line takes so much of the processor that others would be measured too, in Mbit/s */
+const SLOW_LINE = 10
+
+/** What the chart shows, if it is measured */
+const TYPICAL: Cell = { rate: 10, roundTrip: 82, queue: 256 * 1024, uploads: 1, refill: 'microtask' }
+
+/** In the order of tables and charts */
+export const PAIRS = ['official:official', 'official:ours', 'transport:transport', 'ours:ours', 'ours:official', 'go:go', 'rust:rust']
+
+const SLOW_READER = { size: 256 * 2 ** 20, seconds: 20 }
+const FETCH = { size: 60 * 2 ** 20, seconds: 240 }
+
+/** Everything over links of their own: those over slow lines side by side, then the others one by one */
+export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, jobs, command, earlier, onProgress }: LoadInit): Promise<LoadReport> {
+  const { commit, ...rest } = environment(command)
+  const report: LoadReport = { benchmark: 'load', commit, ...rest, link: '', rows: [], slowReaders: [], fetches: [], notes: [], ...earlier == null ? {} : rowsOf(earlier) }
+  const charted = [TYPICAL, ...cells].find(cell => cells.some(other => lineOf(other) === lineOf(cell)))
+  const tasks: Task[] = [
+    ...fetches.map((stack): Task => ({
+      title: `Helia, ${stack}`,
+      isAlone: false,
+      run: async () => { put(report.fetches, { commit, ...await measureFetch(stack, TYPICAL, FETCH.size, FETCH.seconds) }, ({ stack }) => stack) }
+    })),
+    ...cells.flatMap(cell => pairs.map((pair): Task => ({
+      title: `${cell.rate} Mbit/s, ${cell.roundTrip} ms, ${Math.round(cell.queue / 1024)} KiB, ${cell.uploads} up: ${pair.dialer} to ${pair.listener}`,
+      isAlone: cell.rate > SLOW_LINE,
+      async run () {
+        const { row: { waits, ...row }, link } = await measureBusyLine(cell, pair, seconds)
+
+        report.link = link
+        put(report.rows, { commit, ...row, ...charted != null && lineOf(cell) === lineOf(charted) ? { waits } : {} }, rowKey)
+        report.rows.sort(inOrder)
+      }
+    }))),
+    ...slowReaders.map((stack): Task => ({
+      title: `a slow reader, ${stack}`,
+      isAlone: true,
+      run: async () => { put(report.slowReaders, { commit, ...await measureSlowReader(stack, SLOW_READER.size, SLOW_READER.seconds) }, ({ stack }) => stack) }
+    }))
+  ]
+  const shown = progress(tasks.length)
 
   try {
-    for (const cell of cells) {
-      for (const pair of pairs) {
-        shown.step(`${cell.rate} Mbit/s, ${cell.roundTrip} ms, ${cell.queue / 1024} KiB, ${cell.uploads} up: ${pair.dialer} to ${pair.listener}`)
-
-        const link = await openLink({ delay: cell.roundTrip / 2, bottleneck: cell })
-
-        title = link.title
-        rows.push(await withCleanUp(async () => link.close(), async () => measure(link, cell, pair, duration * 1_000)))
-      }
-    }
+    await withWorkers(async () => {
+      await prepare(pairs, shown)
+      await runAll(tasks.filter(({ isAlone }) => !isAlone), jobs)
+      await runAll(tasks.filter(({ isAlone }) => isAlone), 1)
+    })
   } finally {
     shown.stop()
   }
 
-  return { benchmark: 'load', ...environment(command), link: title, duration, rows }
+  return report
+
+  async function runAll (tasks: Task[], jobs: number): Promise<void> {
+    const left = [...tasks]
+
+    await Promise.all(Array.from({ length: jobs }, async () => {
+      for (let task = left.shift(); task != null; task = left.shift()) {
+        shown.step(task.title)
+
+        try {
+          await task.run()
+        } catch (err: any) {
+          report.notes.push(`${task.title}: ${err.message}`)
+        }
+
+        await onProgress(report)
+      }
+    }))
+  }
 }
 
-async function measure (link: Link, cell: Cell, pair: Pair, duration: number): Promise<LoadRow> {
-  const script = scriptPath(import.meta.url, 'worker')
-  const [listener, dialer] = await Promise.all([
-    link.start<LoadTasks>('listener', { script, args: [pair.listener], name: `${pair.listener} listener` }),
-    link.start<LoadTasks>('dialer', { script, args: [pair.dialer], name: `${pair.dialer} dialer` })
-  ])
-  const load = await dialer.ask('load', await listener.ask('listen', link.listenHost), cell, duration)
+function rowsOf ({ rows, slowReaders, fetches, link }: LoadReport): Pick<LoadReport, 'rows' | 'slowReaders' | 'fetches' | 'link'> {
+  return { rows, slowReaders, fetches, link }
+}
 
-  // what is on its way
-  await wait(cell.roundTrip)
-  const uploaded = await listener.ask('uploaded')
+/** In the place of one with the same key */
+function put<Row extends LoadRow | SlowReaderRow | FetchRow> (rows: Row[], row: Row, keyOf: (row: Row) => string): void {
+  const index = rows.findIndex(other => keyOf(other) === keyOf(row))
 
-  await Promise.all([listener.end(), dialer.end()])
+  rows.splice(index === -1 ? rows.length : index, 1, row)
+}
 
-  return { ...cell, ...pair, ...load, uploaded }
+/** As a reader looks for them: by line, official first */
+function inOrder (a: LoadRow, b: LoadRow): number {
+  return a.rate - b.rate || a.roundTrip - b.roundTrip || a.queue - b.queue || a.uploads - b.uploads || PAIRS.indexOf(pairOf(a)) - PAIRS.indexOf(pairOf(b))
+}
+
+export function lineOf ({ rate, roundTrip, queue, uploads, refill }: Cell): string {
+  return [rate, roundTrip, queue, uploads, refill].join()
+}
+
+function pairOf ({ dialer, listener }: Pair): string {
+  return `${dialer}:${listener}`
+}
+
+function rowKey (row: LoadRow): string {
+  return [lineOf(row), pairOf(row)].join()
+}
+
+/** @throws {Error} if a peer cannot be built here */
+async function prepare (pairs: Pair[], shown: Progress): Promise<void> {
+  for (const name of new Set(pairs.flatMap(({ dialer, listener }) => [dialer, listener]))) {
+    if (isNative(name)) {
+      const built = await buildPeer(name, () => { shown.note(`building the ${name} peer on first use, which may take minutes`) })
+
+      if (built.status === 'missing-toolchain') {
+        throw new Error(`There is no working ${built.toolchain} on this machine`)
+      }
+    }
+  }
 }

@@ -3,24 +3,34 @@ import { ping } from '@libp2p/ping'
 import { multiaddrOf } from '../contenders/address.ts'
 import { STACKS } from '../contenders/stacks.ts'
 import { serve } from '../run/serve.ts'
-import type { Cell, Load, Refill, Wait } from './report.ts'
+import { median } from '../statistics.ts'
+import { EARLY } from './report.ts'
+import type { Arrived, Cell, Load, Refill, Wait } from './report.ts'
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 
 /**
- * A node at one end of a link: `worker <stack>`. libp2p's limits, ping and connection monitor are
- * at their defaults.
+ * A node at one end of a link: `worker <stack>`. libp2p's limits, timeouts, ping and connection
+ * monitor are at their defaults.
  */
 
 const ECHO = '/fast-tcp/load/echo/1.0.0'
 const UPLOAD = '/fast-tcp/load/upload/1.0.0'
+const SLOW = '/fast-tcp/load/slow/1.0.0'
 const CHUNK = new Uint8Array(64 * 1024).fill(7)
 const MESSAGE = new Uint8Array(100).fill(1)
 const ECHO_INTERVAL = 100
 const STREAM_INTERVAL = 1_000
+const IDLE_ECHOES = 9
+
+/** What a slow handler takes for a message, in ms */
+const SLOWNESS = 20
 
 const [name] = process.argv.slice(2) as [keyof typeof STACKS]
 const stack = await STACKS[name]()
-const uploaded: number[] = []
+const arrived: Arrived = { uploads: [], early: 0 }
+let arrivals: number | undefined
+let readBytes = 0
+let sentBytes = 0
 let node: Libp2p
 
 async function start (listen: string[]): Promise<void> {
@@ -35,21 +45,22 @@ const tasks = {
       stream.addEventListener('remoteCloseWrite', () => { stream.close().catch(() => {}) })
     })
     await node.handle(UPLOAD, stream => {
-      const index = uploaded.push(0) - 1
-      stream.addEventListener('message', ({ data }) => { uploaded[index] += data.byteLength })
+      const index = arrived.uploads.push(0) - 1
+      stream.addEventListener('message', ({ data }) => { onArrival(index, data.byteLength) })
     })
+    await node.handle(SLOW, readSlowly)
 
     return node.getMultiaddrs()[0].toString()
   },
 
-  /** Bytes that have arrived on each upload */
-  uploaded: (): number[] => uploaded,
+  arrived: (): Arrived => arrived,
 
   async load (address: string, { uploads, refill, rate }: Cell, duration: number): Promise<Load> {
     await start([])
     const connection = await node.dial(stack.multiaddr(address))
     const waits: Wait[] = []
     const echo = await connection.newStream(ECHO, stack.streamOptions)
+    const idle = await idleEcho(echo)
     const streams = await Promise.all(Array.from({ length: uploads }, async () => connection.newStream(UPLOAD, stack.streamOptions)))
     const began = performance.now()
     const over = Promise.withResolvers<Error | undefined>()
@@ -67,18 +78,23 @@ const tasks = {
     end.abort()
     connection.abort(new Error('The load is over'))
 
-    return { waits, lived, error: error == null ? undefined : `${error.name}: ${error.message}`, rss }
+    return { idle, waits, lived, error: error == null ? undefined : `${error.name}: ${error.message}`, rss }
 
     async function timed (kind: Wait['kind'], run: () => Promise<void>): Promise<void> {
       const started = performance.now()
-      const wait: Wait = { kind, at: started - began }
+      const wait: Wait = { kind, at: Math.round(started - began) }
 
       waits.push(wait)
       rss = Math.max(rss, process.memoryUsage.rss())
-      await run()
 
-      if (!end.signal.aborted) {
-        wait.ms = performance.now() - started
+      try {
+        await run()
+
+        if (!end.signal.aborted) {
+          wait.ms = Math.round(performance.now() - started)
+        }
+      } catch {
+        wait.hasFailed = !end.signal.aborted
       }
     }
 
@@ -86,11 +102,60 @@ const tasks = {
     function repeat (interval: number, run: () => Promise<void> | void): void {
       void (async () => {
         while (!end.signal.aborted && connection.status === 'open') {
-          await Promise.all([Promise.resolve(run()).catch(() => {}), wait(interval)])
+          await Promise.all([run(), wait(interval)])
         }
       })()
     }
+  },
+
+  /** Sends so many bytes and waits whenever the stream asks for that */
+  async sendPolitely (address: string, bytes: number): Promise<void> {
+    await start([])
+    const connection = await node.dial(stack.multiaddr(address))
+    const stream = await connection.newStream(SLOW, stack.streamOptions)
+
+    while (sentBytes < bytes) {
+      const canSendMore = stream.send(CHUNK)
+      sentBytes += CHUNK.byteLength
+
+      if (!canSendMore) {
+        await stream.onDrain()
+      }
+    }
+
+    await stream.close()
+  },
+
+  /** In bytes */
+  progress: (): { rss: number, sent: number, read: number } => ({ rss: process.memoryUsage.rss(), sent: sentBytes, read: readBytes })
+}
+
+function onArrival (index: number, bytes: number): void {
+  arrivals ??= performance.now()
+  arrived.uploads[index] += bytes
+
+  if (performance.now() - arrivals <= EARLY) {
+    arrived.early += bytes
   }
+}
+
+async function readSlowly (stream: Stream): Promise<void> {
+  for await (const message of stream) {
+    await wait(SLOWNESS)
+    readBytes += message.byteLength
+  }
+}
+
+async function idleEcho (echo: Stream): Promise<number> {
+  const samples: number[] = []
+
+  while (samples.length < IDLE_ECHOES) {
+    const started = performance.now()
+    await echoOn(echo)
+    samples.push(performance.now() - started)
+  }
+
+  return median(samples)
 }
 
 /** As fast as the stream says that it takes more, or as much as fills the line at once */
@@ -115,7 +180,7 @@ function upload (stream: Stream, refill: Refill, bytes: number): void {
 }
 
 async function newEcho (connection: Connection): Promise<void> {
-  const stream = await connection.newStream(ECHO, { ...stack.streamOptions, signal: AbortSignal.timeout(60_000) })
+  const stream = await connection.newStream(ECHO, stack.streamOptions)
 
   await echoOn(stream)
   stream.close().catch(() => {})

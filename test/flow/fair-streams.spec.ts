@@ -1,6 +1,6 @@
 import { byteStream } from '@libp2p/utils'
 import { expect } from 'aegir/chai'
-import { jain } from '../../benchmarks/load/page.ts'
+import { jain } from '../../benchmarks/statistics.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { ECHO } from '../fixtures/node.ts'
 import { until, within } from '../fixtures/waiting.ts'

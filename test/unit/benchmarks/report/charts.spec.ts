@@ -1,10 +1,12 @@
 import { expect } from 'aegir/chai'
 import { connectChart } from '../../../../benchmarks/connect/chart.ts'
+import { latencyChart, memoryChart } from '../../../../benchmarks/load/chart.ts'
 import { nagleChart } from '../../../../benchmarks/nagle/chart.ts'
 import { renderSvg } from '../../../../benchmarks/report/svg.ts'
 import { scaleChart } from '../../../../benchmarks/scale/chart.ts'
 import { throughputChart } from '../../../../benchmarks/throughput/chart.ts'
 import { connectReport } from '../fixtures/connect-report.ts'
+import { loadReport } from '../fixtures/load-report.ts'
 import { nagleReport } from '../fixtures/nagle-report.ts'
 import { scaleReport, throughputReport } from '../fixtures/series-reports.ts'
 
@@ -12,7 +14,9 @@ const charts = {
   connect: connectChart(connectReport),
   nagle: nagleChart(nagleReport),
   throughput: throughputChart(throughputReport(), 'connection'),
-  scale: scaleChart(scaleReport(), 'connection')
+  scale: scaleChart(scaleReport(), 'connection'),
+  load: latencyChart(loadReport()),
+  memory: memoryChart(loadReport())
 }
 
 describe('benchmarks: charts', function () {

@@ -37,6 +37,7 @@ const cases: Case[] = [
   { title: 'nagle', args: NAGLE, signal: 'SIGKILL', at: { says: /run \d+ of 50/ }, needs: canRelay && missing().length === 0 },
   { title: 'throughput, while it measures', args: [...THROUGHPUT, '--target', '50', '--rounds', '500', '--no-fresh-processes'], signal: 'SIGINT', at: { says: /round (?!1,)\d+,/ }, onlyThorough: true },
   { title: 'throughput, while it traces', args: [...THROUGHPUT, '--target', '50', '--rounds', '1'], signal: 'SIGINT', at: { runs: /^strace .*worker/ }, needs: whyNoTracing() == null },
+  { title: 'load, while lines are measured side by side', args: ['load', '--jobs', '3'], signal: 'SIGINT', at: { runs: /load\/worker/ }, needs: canRelay },
   { title: 'scale', args: ['scale', '--counts', '10', '--hold', '60000'], signal: 'SIGTERM', at: { runs: /scale\/worker/ } },
   { title: 'all', args: ['all', '--quick'], signal: 'SIGINT', at: { says: /starting \w+ over loopback/ }, onlyThorough: true }
 ]
