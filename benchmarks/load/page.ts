@@ -41,7 +41,7 @@ function linesOf (report: LoadReport, hasLatencies: boolean): string[] {
     `${link}, with a rate and a drop-tail queue in each direction. Streams upload 64 KiB messages as fast as they may. Beside them a stream that was opened before echoes 100 B every 100 ms, a new stream does so every second, and libp2p's timeouts, ping and connection monitor are at their defaults at both ends. Times are in ms.`,
     ...hasLatencies ? ['![How long an echo on an old stream and one on a new stream take over time, for each pair of transports. The official connection dies.](load.svg)'] : [],
     '## From 2 Mbit/s up',
-    `A new stream fails if it is not open and has not echoed within 10 s, as libp2p has it by default. Throughput is that of the first ${EARLY / 1_000} s, which the official transport outlives, as a part of official's on the same line.`,
+    `A new stream fails if it is not open and has not echoed within 10 s, as libp2p has it by default. Throughput is that of the first ${EARLY / 1_000} s, or of as long as the connection lived, as a part of official's on the same line.`,
     markdownTable(tableOf(verdictsOf(report), [
       ['uploader', ({ dialer }) => NAMES[dialer], 'left'],
       ['receiver', ({ listener }) => NAMES[listener], 'left'],

@@ -57,16 +57,17 @@ export interface Load {
   rss: number
 }
 
-/** What the receiver tells, in bytes */
+/** What the receiver tells */
 export interface Arrived {
+  /** Bytes on each */
   uploads: number[]
 
-  /** In the first `EARLY` ms */
+  /** Bytes a ms from the first message to the last one within `EARLY` ms */
   early: number
 }
 
-/** The official transport lives at least so long, in ms */
-export const EARLY = 9_000
+/** The official transport lives about so long, in ms */
+export const EARLY = 10_000
 
 export interface LoadRow extends Cell, Pair, Omit<Load, 'waits'> {
   /** What was measured */
@@ -79,7 +80,6 @@ export interface LoadRow extends Cell, Pair, Omit<Load, 'waits'> {
   echo: { p50: number, p95: number, max: number }
   stream: { p50: number, max: number, begun: number, failed: number }
 
-  /** Bytes that arrived */
   arrived: Arrived
 
   /** In ms, p50, p95 and maximum: how long packets of the uploads waited in the link's queue, and how late the relay was */

@@ -28,7 +28,8 @@ const SLOWNESS = 20
 const [name] = process.argv.slice(2) as [keyof typeof STACKS]
 const stack = await STACKS[name]()
 const arrived: Arrived = { uploads: [], early: 0 }
-let arrivals: number | undefined
+let firstArrival: number | undefined
+let earlyBytes = 0
 let readBytes = 0
 let sentBytes = 0
 let node: Libp2p
@@ -131,11 +132,18 @@ const tasks = {
 }
 
 function onArrival (index: number, bytes: number): void {
-  arrivals ??= performance.now()
   arrived.uploads[index] += bytes
 
-  if (performance.now() - arrivals <= EARLY) {
-    arrived.early += bytes
+  if (firstArrival == null) {
+    firstArrival = performance.now()
+    return
+  }
+
+  const since = performance.now() - firstArrival
+
+  if (since <= EARLY) {
+    earlyBytes += bytes
+    arrived.early = earlyBytes / since
   }
 }
 
