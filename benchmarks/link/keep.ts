@@ -13,7 +13,9 @@ export type KeeperTasks<Make extends Maker> = {
  * channel to the process that asked for it closes, in whatever way that process ended,
  * and on a signal.
  *
- * @param more - what it can be asked besides, once it has made that
+ * @param make - makes it
+ * @param remove - removes it
+ * @param more - what the process can be asked besides, once it has made that
  */
 export function keep<Make extends Maker> (make: Make, remove: () => Promise<void>, more: Tasks = {}): void {
   let making: ReturnType<KeeperTasks<Make>['make']> | undefined

@@ -82,9 +82,17 @@ async function earlierReport (out: string): Promise<LoadReport | undefined> {
 }
 
 function cellsOf ({ rates, roundTrips, queues, uploads, refills }: Pick<Matrix, 'rates' | 'roundTrips' | 'queues' | 'uploads' | 'refills'>): Cell[] {
-  return rates.flatMap(rate => roundTrips.flatMap(roundTrip => queues.flatMap(queue => refills.flatMap(refill => (
-    uploads.map(uploads => ({ rate, roundTrip, queue: queueBytes(queue, rate, roundTrip), uploads, refill }))
-  )))))
+  const cells: Cell[] = []
+
+  for (const rate of rates) {
+    for (const roundTrip of roundTrips) {
+      for (const queue of queues.map(queue => queueBytes(queue, rate, roundTrip))) {
+        cells.push(...refills.flatMap(refill => uploads.map(uploads => ({ rate, roundTrip, queue, uploads, refill }))))
+      }
+    }
+  }
+
+  return cells
 }
 
 /** A few packets must fit in any case */
