@@ -242,6 +242,20 @@ export interface TCPOptions {
   fairStreams?: boolean
 
   /**
+   * Let the peer wait for the readers of streams. A stream that pauses loses nothing, however
+   * long, and what is read with `for await` pauses by itself when 128 KiB wait for the reader. Otherwise a
+   * pause aborts the stream after 4 MiB, and a handler that is slower than the network has
+   * all that the peer sends in memory.
+   *
+   * Works with muxers that have windows, as yamux does. Up to a window may still arrive after a
+   * pause: with js-yamux 16 MiB for each stream, with `optimistic(yamux())` less. A connection with
+   * 512 MiB that nobody reads is aborted with a `StreamBufferError`.
+   *
+   * @default true
+   */
+  backpressure?: boolean
+
+  /**
    * Dial from the port that a listener listens on, so that a NAT maps both to the same
    * public port: other peers then observe an address at which this one may be
    * reached, and hole punching can work. A dial for which that is impossible leaves from any

@@ -86,6 +86,7 @@ const RULES: Record<keyof TCPOptions, Rule> = {
   closeServerOnMaxConnections: anObject(LIMIT_RULES),
   optimistic: aBoolean,
   fairStreams: aBoolean,
+  backpressure: aBoolean,
   reusePort: aBoolean,
   fastOpen: {
     mustBe: 'what fastOpen() of libp2p-fast-tcp/fast-open returns',

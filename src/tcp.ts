@@ -5,7 +5,7 @@ import { OpenSockets } from './connection/open-sockets.ts'
 import { dialerMetrics } from './dial/dialer-metrics.ts'
 import { Dialer } from './dial/dialer.ts'
 import { ReusePort } from './dial/reuse-port.ts'
-import { shareConnection } from './flow/fair-streams.ts'
+import { ConnectionFlow } from './flow/connection-flow.ts'
 import { assertBaseClass } from './foreign/base-class.ts'
 import { expectIdentity } from './foreign/check.ts'
 import { TCPListener } from './listener/listener.ts'
@@ -89,8 +89,10 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
         gateNewStreams(connection)
       }
 
-      if (this.#settings.fairStreams !== false) {
-        shareConnection(maConn, connection.streams)
+      const { fairStreams = true, backpressure = true } = this.#settings
+
+      if (fairStreams || backpressure) {
+        maConn.traffic = new ConnectionFlow(connection, { fairStreams, backpressure })
       }
     })
 

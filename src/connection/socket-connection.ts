@@ -19,6 +19,7 @@ import type { Writer } from './outgoing.ts'
 import type { SocketListeners } from './socket-listeners.ts'
 import type { WireFilter } from './wire-filter.ts'
 import type { ConnectionSettings } from '../settings.ts'
+import type { Traffic } from './traffic.ts'
 import type { AbortOptions, CounterGroup, StreamCloseEvent } from '@libp2p/interface'
 import type { AbstractMultiaddrConnectionInit, SendResult } from '@libp2p/utils'
 import type { Socket } from 'node:net'
@@ -147,7 +148,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   #write (data: Uint8Array | Uint8ArrayList): boolean {
     const canSendMore = this.#outgoing.write(data)
 
-    this.onSent?.(data.byteLength, canSendMore)
+    this.traffic?.onSent(data.byteLength, canSendMore)
 
     return canSendMore
   }
@@ -156,8 +157,8 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     return true
   }
 
-  /** Somebody wants to know when the connection fills */
-  onSent?: (bytes: number, canSendMore: boolean) => void
+  /** Wants to know what the connection moves */
+  traffic?: Traffic
 
   /** Sends what could not go the direct way, for example because it waited for 'drain' */
   sendData (all: Uint8ArrayList): SendResult {
@@ -195,6 +196,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   onRead (data: Uint8Array): void {
     this.#outgoing.onPeerData()
     this.onData(data)
+    this.traffic?.onReceived(data.byteLength)
   }
 
   /** Called whenever somebody may have begun to listen */

@@ -2,11 +2,7 @@ import { PacedStream } from './paced-stream.ts'
 import { isSchedulable } from './schedulable-stream.ts'
 import type { Pacer } from './paced-stream.ts'
 import type { SchedulableStream } from './schedulable-stream.ts'
-import type { SocketConnection } from '../connection/socket-connection.ts'
 import type { Stream } from '@libp2p/interface'
-
-/** Look for new streams after this many bytes: less than a window of yamux, which a stream may fill before it has to wait */
-const ADOPT_BYTES = 64 * 1024
 
 /** What a stream sends before others have their turns, in bytes: what fills a socket */
 const TURN_BYTES = 64 * 1024
@@ -22,22 +18,6 @@ const FULL_BYTES = 32 * 1024
  * that awaits `onDrain()` needs some.
  */
 const TURN_MICROTASKS = 24
-
-/** Share a connection among the streams of its muxer, which adds new ones at the end */
-export function shareConnection (maConn: SocketConnection, streams: Stream[]): void {
-  const fair = new FairStreams(streams)
-  let bytes = 0
-
-  // a stream that sends little costs nothing
-  maConn.onSent = (sent, canSendMore) => {
-    bytes += sent
-
-    if (!canSendMore || bytes >= ADOPT_BYTES) {
-      bytes = 0
-      fair.adopt()
-    }
-  }
-}
 
 /**
  * Shares a connection among its streams by bytes. js-libp2p tells all streams at once that the
@@ -74,6 +54,7 @@ export class FairStreams implements Pacer {
   /** What streams may still send while the connection is full, in bytes */
   #fullBytes = FULL_BYTES
 
+  /** `streams` are those of the muxer, which adds new ones at the end */
   constructor (streams: Stream[]) {
     this.#streams = streams
   }

@@ -141,6 +141,19 @@ export const FOREIGN = {
       writeBufferLength: 'number'
     },
     replaces: ['onDrain', 'onMuxerDrain', 'onMuxerNeedsDrain', 'sendData']
+  },
+  /** Besides these `[Symbol.asyncIterator]` is replaced, of streams that have a `sendWindowUpdate`: their muxer has windows */
+  pausingStream: {
+    feature: 'backpressure',
+    object: 'stream that receives',
+    from: UTILS,
+    uses: {
+      maxReadBufferLength: 'number',
+      readBufferLength: 'number',
+      readStatus: 'string',
+      remoteWriteStatus: 'string'
+    },
+    replaces: ['sendResume']
   }
 } as const satisfies Record<string, Foreign>
 

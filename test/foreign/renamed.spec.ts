@@ -19,7 +19,7 @@ function membersOf (...names: Array<keyof typeof FOREIGN>): string[] {
 }
 
 const BASE = membersOf('base')
-const OTHERS = membersOf('stream', 'securedConnection', 'noiseConnection', 'belowNoise', 'muxer', 'connection', 'sendingStream').filter(member => !BASE.includes(member))
+const OTHERS = membersOf('stream', 'securedConnection', 'noiseConnection', 'belowNoise', 'muxer', 'connection', 'sendingStream', 'pausingStream').filter(member => !BASE.includes(member))
 
 async function run (stack: 'official' | 'plain' | 'decorated', env: Record<string, string>): Promise<StreamsResult> {
   const { stdout } = await execa(process.execPath, ['--import', fixture('changed-libp2p.ts'), fixture('streams.ts'), stack], {

@@ -1,0 +1,100 @@
+import { StreamBufferError } from '@libp2p/interface'
+import { iterate } from './reading.ts'
+import { isWindowed } from './windowed-stream.ts'
+import type { WindowedStream } from './windowed-stream.ts'
+import type { Connection, Stream } from '@libp2p/interface'
+
+/** What js-libp2p keeps of a paused stream before it aborts the stream, in bytes, unless the muxer's options say otherwise */
+const DEFAULT_READ_BUFFER = 4 * 1024 * 1024
+
+/** The largest window of js-yamux, in bytes, unless its options say otherwise */
+const MAX_WINDOW = 16 * 1024 * 1024
+
+/** What is kept of a paused stream: what was there when it paused, and a window */
+const PAUSED_READ_BUFFER = DEFAULT_READ_BUFFER + MAX_WINDOW
+
+/**
+ * What is kept of all streams of a connection that nobody reads, in bytes: that of as many
+ * streams as a handler has by default, 32
+ */
+const MAX_UNREAD = 32 * MAX_WINDOW
+
+/** Look at what is kept after this many bytes */
+const LOOK_BYTES = 1024 * 1024
+
+/**
+ * Makes the streams of a connection wait for their readers, if their muxer can make the peer
+ * wait. A stream that pauses loses nothing: a whole window has room. What is read with `for await`
+ * pauses by itself.
+ *
+ * Streams without windows (mplex) are left as they are. Only the whole connection could wait,
+ * and what reads one stream might wait for another.
+ */
+export class PausedStreams {
+  readonly #connection: Connection
+  #bytes = 0
+
+  constructor (connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Look for new streams, which the muxer adds at the end. To be called before their handlers are */
+  adopt (): void {
+    const { streams } = this.#connection
+
+    for (let i = streams.length - 1; i >= 0 && !isAdopted(streams[i]); i--) {
+      adopt(streams[i])
+    }
+  }
+
+  onReceived (bytes: number): void {
+    this.#bytes += bytes
+
+    if (this.#bytes >= LOOK_BYTES) {
+      this.#bytes = 0
+      this.#checkUnread()
+    }
+  }
+
+  /** A peer can open as many streams as it likes, and fill the windows of those that nobody reads */
+  #checkUnread (): void {
+    const connection = this.#connection
+    const unread = connection.streams.reduce((sum, stream) => sum + stream.readBufferLength, 0)
+
+    if (unread > MAX_UNREAD) {
+      connection.abort(new StreamBufferError(`${unread} bytes of ${connection.streams.length} streams are unread, and ${MAX_UNREAD} may be`))
+    }
+  }
+}
+
+function isAdopted (stream: Stream): boolean {
+  return Object.hasOwn(stream, Symbol.asyncIterator)
+}
+
+function adopt (stream: Stream): void {
+  if (!isWindowed(stream)) {
+    // only mark it
+    const { [Symbol.asyncIterator]: original } = stream
+    stream[Symbol.asyncIterator] = original
+    return
+  }
+
+  stream[Symbol.asyncIterator] = iterate
+  stream.sendResume = resumeUnlessPaused
+
+  keepWholeWindow(stream)
+}
+
+/** Let a stream that is paused keep all that may arrive, unless the muxer's options say otherwise */
+export function keepWholeWindow (stream: Stream): void {
+  if (stream.maxReadBufferLength === DEFAULT_READ_BUFFER) {
+    stream.maxReadBufferLength = PAUSED_READ_BUFFER
+  }
+}
+
+/** The reader of what had been kept may have paused the stream again. One function for all streams */
+function resumeUnlessPaused (this: WindowedStream): void {
+  if (this.readStatus !== 'paused') {
+    Object.getPrototypeOf(this).sendResume.call(this)
+  }
+}

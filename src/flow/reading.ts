@@ -1,0 +1,178 @@
+import type { MessageStream, Stream, StreamCloseEvent } from '@libp2p/interface'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+/** The stream waits when this much of it waits for its reader, in bytes */
+const PAUSE_BYTES = 128 * 1024
+
+/** It goes on when no more than this is left */
+const RESUME_BYTES = PAUSE_BYTES / 2
+
+type Data = Uint8Array | Uint8ArrayList
+
+/** What is read of a stream, and how its two ends are */
+type ReadableStream = MessageStream & Pick<Stream, 'readStatus' | 'remoteWriteStatus'>
+
+/**
+ * Takes the place of a stream's `[Symbol.asyncIterator]`, which never lets the stream wait. A
+ * handler that is slower than the network would have all of it in memory.
+ *
+ * It ends when all has been read that the peer sent before it closed its end. The iterator of
+ * the base class ends as soon as the peer has closed its end, and what is paused then is lost.
+ */
+export async function * iterate (this: ReadableStream): AsyncGenerator<Data> {
+  if (this.readStatus !== 'readable' && this.readStatus !== 'paused') {
+    return
+  }
+
+  const reading = new Reading(this)
+
+  try {
+    for (;;) {
+      const data = reading.take() ?? await reading.next()
+
+      if (data == null) {
+        return
+      }
+
+      yield data
+    }
+  } finally {
+    reading.stop()
+  }
+}
+
+class Reading {
+  readonly #stream: ReadableStream
+  readonly #queue: Data[] = []
+  #queuedBytes = 0
+
+  /** Whether this has made the stream wait */
+  #isHolding = false
+
+  #state: 'open' | 'ended' | 'failed' = 'open'
+  #error?: Error
+
+  /** Exists while the reader waits */
+  #waiting?: PromiseWithResolvers<void>
+
+  constructor (stream: ReadableStream) {
+    this.#stream = stream
+
+    stream.addEventListener('message', this.#onMessage)
+    stream.addEventListener('close', this.#onClose)
+    stream.addEventListener('remoteCloseWrite', this.#onRemoteEnd)
+
+    if (stream.remoteWriteStatus !== 'writable') {
+      this.#onRemoteEnd()
+    }
+  }
+
+  take (): Data | undefined {
+    const data = this.#queue.shift()
+
+    if (data != null) {
+      this.#queuedBytes -= data.byteLength
+    }
+
+    if (this.#isHolding && this.#queuedBytes <= RESUME_BYTES) {
+      this.#resume()
+    }
+
+    return data
+  }
+
+  /**
+   * @returns undefined when there is no more
+   * @throws {Error} what ended the stream
+   */
+  async next (): Promise<Data | undefined> {
+    while (this.#queue.length === 0 && this.#state === 'open') {
+      this.#waiting = Promise.withResolvers()
+      await this.#waiting.promise
+    }
+
+    if (this.#error != null) {
+      throw this.#error
+    }
+
+    return this.take()
+  }
+
+  stop (): void {
+    const stream = this.#stream
+
+    stream.removeEventListener('message', this.#onMessage)
+    stream.removeEventListener('close', this.#onClose)
+    stream.removeEventListener('remoteCloseWrite', this.#onRemoteEnd)
+
+    if (this.#isHolding) {
+      this.#resume()
+    }
+  }
+
+  #pause (): void {
+    if (this.#stream.readStatus === 'readable') {
+      this.#isHolding = true
+      this.#stream.pause()
+    }
+  }
+
+  #resume (): void {
+    this.#isHolding = false
+
+    if (this.#stream.readStatus === 'paused') {
+      try {
+        this.#stream.resume()
+      } catch {
+        // nobody is left to be told to go on
+      }
+    }
+
+    this.#endIfRead()
+  }
+
+  readonly #onMessage = ({ data }: { data: Data }): void => {
+    if (this.#state !== 'open') {
+      return
+    }
+
+    this.#queue.push(data)
+    this.#queuedBytes += data.byteLength
+
+    if (this.#queuedBytes >= PAUSE_BYTES) {
+      this.#pause()
+    }
+
+    this.#endIfRead()
+    this.#wake()
+  }
+
+  readonly #onClose = ({ error }: StreamCloseEvent): void => {
+    if (this.#state === 'open' && error != null) {
+      this.#state = 'failed'
+      this.#error = error
+      this.#queue.length = 0
+      this.#wake()
+    } else {
+      this.#endIfRead()
+    }
+  }
+
+  readonly #onRemoteEnd = (): void => {
+    // the muxer may deliver the data of the same frame behind this
+    queueMicrotask(() => { this.#endIfRead() })
+  }
+
+  #endIfRead (): void {
+    const { remoteWriteStatus, readBufferLength } = this.#stream
+
+    if (this.#state === 'open' && remoteWriteStatus !== 'writable' && readBufferLength === 0) {
+      this.#state = 'ended'
+      this.#wake()
+    }
+  }
+
+  #wake (): void {
+    this.#waiting?.resolve()
+  }
+}

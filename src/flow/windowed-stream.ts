@@ -1,0 +1,18 @@
+import { hasMembers } from '../foreign/check.ts'
+import type { Stream } from '@libp2p/interface'
+
+/**
+ * A stream of a muxer that tells the peer how much it may send, as those of js-yamux are. The
+ * methods are not part of the interface, so they are looked for before they are used.
+ */
+export interface WindowedStream extends Stream {
+  /** Tells the peer that it may send more */
+  sendWindowUpdate(): void
+
+  /** Goes on to tell the peer that it may send more */
+  sendResume(): void
+}
+
+export function isWindowed (stream: Stream): stream is WindowedStream {
+  return typeof (stream as WindowedStream).sendWindowUpdate === 'function' && hasMembers('pausingStream', stream)
+}

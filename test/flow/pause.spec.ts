@@ -1,0 +1,188 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { isThorough } from '../fixtures/thorough.ts'
+import { until, within } from '../fixtures/waiting.ts'
+import { InOrder, numbered } from './fixtures/numbered.ts'
+import { line } from './fixtures/stacks.ts'
+import type { MuxerName } from './fixtures/stacks.ts'
+import type { Stream } from '@libp2p/interface'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const PAUSED = '/test/paused/1.0.0'
+
+/** The largest window of js-yamux */
+const MAX_WINDOW = 16 * MIB
+
+/** What waits for sockets and between the two ends */
+const ON_THE_WAY = 8 * MIB
+
+const defer = cleanUpAfterEach()
+
+async function sendPolitely (stream: Stream, total: number, size: number): Promise<void> {
+  for (let sent = 0; sent < total; sent += size) {
+    if (!stream.send(numbered(sent, Math.min(size, total - sent)))) {
+      await stream.onDrain()
+    }
+  }
+}
+
+interface PauseInit {
+  muxer: MuxerName
+  streams: number
+
+  /** What each sends, in bytes */
+  total: number
+  size: number
+
+  /** How long each receiver pauses, again and again, in ms */
+  pause: number
+  pauses: number
+  by?: 'dialed' | 'accepted'
+}
+
+/** Some streams send as much as they may to receivers that pause */
+async function sendToPausing ({ muxer, streams, total, size, pause, pauses, by = 'dialed' }: PauseInit): Promise<void> {
+  const { dialer, listener, ...connections } = await line(defer, { muxer })
+  const receivers: Array<Promise<number>> = []
+  const receiver = by === 'dialed' ? listener : dialer
+
+  await receiver.handle(PAUSED, stream => {
+    receivers.push(receive(stream))
+  }, { maxInboundStreams: 100 })
+
+  async function receive (stream: Stream): Promise<number> {
+    const inOrder = new InOrder()
+    let left = pauses
+
+    stream.addEventListener('message', ({ data }) => {
+      inOrder.add(data)
+
+      if (left > 0 && inOrder.bytes > (pauses - left) * total / (pauses + 1)) {
+        left--
+        stream.pause()
+        setTimeout(() => { stream.resume() }, pause)
+      }
+    })
+
+    await pEvent(stream, 'end', { rejectionEvents: ['close'], timeout: 120_000 })
+
+    return inOrder.bytes
+  }
+
+  await within(120_000, 'all', Promise.all(Array.from({ length: streams }, async () => {
+    const stream = await connections[by].newStream(PAUSED)
+
+    await sendPolitely(stream, total, size)
+    await stream.close()
+  })))
+  await until(() => receivers.length === streams, 'all have begun')
+
+  expect(await Promise.all(receivers)).to.deep.equal(new Array(streams).fill(total))
+}
+
+describe('pause() of a stream that receives', function () {
+  this.timeout(60_000)
+
+  const cases: PauseInit[] = [
+    { muxer: 'yamux', streams: 1, total: 64 * MIB, size: 64 * KIB, pause: 1_000, pauses: 2 },
+    { muxer: 'yamux', streams: 1, total: 16 * MIB, size: KIB, pause: 100, pauses: 5 },
+    { muxer: 'yamux', streams: 20, total: 8 * MIB, size: 64 * KIB, pause: 500, pauses: 1 },
+    { muxer: 'yamux', streams: 1, total: 64 * MIB, size: 64 * KIB, pause: 1_000, pauses: 1, by: 'accepted' },
+    { muxer: 'chainsafe yamux', streams: 1, total: 64 * MIB, size: 64 * KIB, pause: 500, pauses: 1 },
+    { muxer: 'optimistic(yamux)', streams: 1, total: 64 * MIB, size: 64 * KIB, pause: 1_000, pauses: 2 },
+    { muxer: 'optimistic(yamux)', streams: 20, total: 8 * MIB, size: 64 * KIB, pause: 500, pauses: 1 }
+  ]
+
+  if (isThorough) {
+    for (const muxer of ['yamux', 'optimistic(yamux)'] as const) {
+      for (const streams of [1, 20]) {
+        for (const [pause, pauses] of [[60_000, 1], [5_000, 3], [100, 20]]) {
+          cases.push({ muxer, streams, total: 400 * MIB / streams, size: 64 * KIB, pause, pauses })
+          cases.push({ muxer, streams, total: 400 * MIB / streams, size: 16 * KIB, pause, pauses })
+          cases.push({ muxer, streams, total: 40 * MIB / streams, size: KIB, pause, pauses })
+        }
+      }
+    }
+  }
+
+  for (const init of cases) {
+    const { muxer, streams, size, pause, by = 'dialed' } = init
+
+    it(`loses nothing in ${pause} ms: ${streams} of ${muxer}, ${by}, messages of ${size / KIB} KiB`, async () => {
+      await sendToPausing(init)
+    }).timeout(240_000)
+  }
+
+  it('makes the peer wait, and takes no more than a window meanwhile', async () => {
+    const { listener, dialed } = await line(defer)
+    const { promise, resolve } = Promise.withResolvers<Stream>()
+    const inOrder = new InOrder()
+
+    await listener.handle(PAUSED, resolve)
+
+    const outgoing = await dialed.newStream(PAUSED)
+    const sending = sendPolitely(outgoing, 128 * MIB, 64 * KIB)
+    const incoming = await promise
+
+    incoming.addEventListener('message', ({ data }) => { inOrder.add(data) })
+    await until(() => inOrder.bytes > 32 * MIB, 'it is fast')
+    incoming.pause()
+    await delay(2_000)
+
+    expect(incoming.status).to.equal('open')
+    expect(incoming.readBufferLength).to.be.at.most(MAX_WINDOW)
+    expect(process.memoryUsage().arrayBuffers).to.be.below(MAX_WINDOW + ON_THE_WAY + 100 * MIB)
+
+    incoming.resume()
+    await within(20_000, 'the rest', sending)
+    await until(() => inOrder.bytes === 128 * MIB, 'all is there')
+  })
+
+  it('holds if the stream is paused again while it hands on what it kept', async () => {
+    const { listener, dialed } = await line(defer)
+    const { promise, resolve } = Promise.withResolvers<Stream>()
+    const inOrder = new InOrder()
+
+    await listener.handle(PAUSED, resolve)
+
+    const outgoing = await dialed.newStream(PAUSED)
+    const sending = sendPolitely(outgoing, 128 * MIB, 64 * KIB)
+    const incoming = await promise
+
+    incoming.addEventListener('message', ({ data }) => {
+      inOrder.add(data)
+      incoming.pause()
+    })
+
+    for (let round = 0; round < 4; round++) {
+      await delay(500)
+      expect(incoming.status).to.equal('open')
+      expect(incoming.readBufferLength).to.be.at.most(MAX_WINDOW)
+      incoming.resume()
+    }
+
+    incoming.abort(new Error('The test is over'))
+    await sending.catch(() => {})
+  })
+
+  it('ends the stream with a typed error where the muxer cannot make the peer wait (mplex)', async () => {
+    const { listener, dialed } = await line(defer, { muxer: 'mplex' })
+    const { promise, resolve } = Promise.withResolvers<Stream>()
+
+    await listener.handle(PAUSED, stream => {
+      stream.pause()
+      resolve(stream)
+    })
+
+    const outgoing = await dialed.newStream(PAUSED)
+    const sending = sendPolitely(outgoing, 32 * MIB, 64 * KIB).catch(() => {})
+    const { error } = await pEvent<'close', { error?: Error }>(await promise, 'close')
+
+    expect(error).to.have.property('name', 'StreamBufferError')
+    expect(dialed.status).to.equal('open')
+    await sending
+  })
+})
