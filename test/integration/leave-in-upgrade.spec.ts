@@ -34,7 +34,7 @@ describe('a listener whose connection gater reads a file', function () {
   for (const [stack, options] of Object.entries(STACKS)) {
     for (const [ending, leave] of Object.entries(ENDINGS)) {
       // mocha fails a test in which an exception is uncaught
-      it(`lives on when each peer ${ending} at once, ${stack}`, async () => {
+      it(`lives on when each peer ${ending} at once, ${stack}${ending === 'closes' ? ' (fault 11)' : ''}`, async () => {
         const listener = await createNode(defer, { ...options(), listen: true, connectionGater: slowGater(METHODS.listener, WAITS['a file']) })
         const dialer = await createNode(defer, options())
 
