@@ -14,6 +14,9 @@ const NODES = ['22', '24', '26']
 /** What nobody notices when it is not there */
 const FILES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE-APACHE', 'LICENSE-MIT', 'src/index.ts', 'dist/src/index.js', 'dist/src/index.d.ts', 'dist/src/fast-open/index.js']
 
+/** What looks at the packed package. Nothing of it can be required from CommonJS: libp2p has only ES modules too */
+const LINTERS = { publint: ['--strict'], attw: ['--profile', 'esm-only', '--no-emoji', '--no-color'] }
+
 /** What nothing can reach, since `exports` names two files */
 const UNREACHABLE = 'dist/index.min.js'
 
@@ -38,7 +41,11 @@ try {
   console.info('installing it in an empty project')
   await writeFile(path.join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }))
   await copyFile(path.join(root, 'test/pack/consumer.ts'), path.join(project, 'consumer.ts'))
-  await execa('npm', ['install', path.join(project, filename), 'libp2p@3', '@libp2p/noise@17', '@libp2p/yamux@8', 'typescript@5', '@types/node@24', ...BUNDLERS], { cwd: project })
+  await execa('npm', ['install', path.join(project, filename), 'libp2p@3', '@libp2p/noise@17', '@libp2p/yamux@8', 'typescript@5', '@types/node@24', 'publint@0.3', '@arethetypeswrong/cli@0.18', ...BUNDLERS], { cwd: project })
+
+  for (const [name, args] of Object.entries(LINTERS)) {
+    await execa(path.join(project, 'node_modules/.bin', name), [...args, filename], { cwd: project, stdout: 'inherit', stderr: 'inherit' })
+  }
 
   console.info('type-checking under moduleResolution nodenext')
   await execa('npx', ['tsc', '--strict', '--target', 'es2024', '--lib', 'es2024,dom', '--module', 'nodenext', '--moduleResolution', 'nodenext', '--skipLibCheck', 'false', 'consumer.ts'], { cwd: project, stdout: 'inherit' })
