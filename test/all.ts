@@ -20,6 +20,7 @@ const SCRIPTS = {
   'test:runtimes': 'none',
   'test:interop': 'none',
   'test:nat': 'none',
+  'test:public': 'none',
   'test:streams': 'none',
   'test:property': 'option',
   'test:fault': 'option'

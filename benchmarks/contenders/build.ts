@@ -7,8 +7,8 @@ import { packageRoot } from '../script-path.ts'
 
 export type PeerName = 'go' | 'rust'
 
-/** The peers of the NAT lab are programs of their own */
-export type ProgramName = PeerName | 'nat-go' | 'nat-rust'
+/** The peers of the NAT lab and of the public tests are programs of their own */
+export type ProgramName = PeerName | 'nat-go' | 'nat-rust' | 'public-go' | 'public-rust'
 
 /** Whether a peer that cannot be built is a failure (CI) or skipped (elsewhere) is the caller's decision. */
 export type BuildResult =
@@ -30,6 +30,7 @@ interface Recipe {
 // the sources are not compiled to dist, this file may be
 const SOURCES = join(packageRoot(), 'benchmarks', 'contenders')
 const NAT_SOURCES = join(packageRoot(), 'test', 'nat', 'peers')
+const PUBLIC_SOURCES = join(packageRoot(), 'test', 'interop', 'public')
 const BIN = join(SOURCES, '.bin')
 const SOURCE = /\.(go|mod|sum|rs|toml|lock)$/
 const EXE = process.platform === 'win32' ? '.exe' : ''
@@ -38,7 +39,9 @@ const RECIPES: Record<ProgramName, Recipe> = {
   go: goRecipe(join(SOURCES, 'go'), 'peer'),
   rust: rustRecipe(join(SOURCES, 'rust'), 'interop-peer'),
   'nat-go': goRecipe(join(NAT_SOURCES, 'go'), 'nat-peer'),
-  'nat-rust': rustRecipe(join(NAT_SOURCES, 'rust'), 'nat-peer')
+  'nat-rust': rustRecipe(join(NAT_SOURCES, 'rust'), 'nat-peer'),
+  'public-go': goRecipe(join(PUBLIC_SOURCES, 'go'), 'public-peer'),
+  'public-rust': rustRecipe(join(PUBLIC_SOURCES, 'rust'), 'public-peer')
 }
 
 function goRecipe (sources: string, name: string): Recipe {
@@ -123,6 +126,13 @@ export async function buildNatPeers (): Promise<Record<PeerName, BuildResult>> {
   return {
     go: await buildPeer('nat-go'),
     rust: await buildPeer('nat-rust')
+  }
+}
+
+export async function buildPublicPeers (): Promise<Record<PeerName, BuildResult>> {
+  return {
+    go: await buildPeer('public-go'),
+    rust: await buildPeer('public-rust')
   }
 }
 
