@@ -4,7 +4,6 @@ import { runProgram } from '../contenders/program.ts'
 import { scriptPath } from '../script-path.ts'
 import type { Arrived, Cell, Load, StackName } from './report.ts'
 import type { LoadTasks } from './worker.ts'
-import type { PeerName } from '../contenders/build.ts'
 import type { Link } from '../link/link.ts'
 
 export interface Receiver {
@@ -18,8 +17,8 @@ export interface Uploader {
   end(): Promise<void>
 }
 
-export function isNative (name: StackName): name is PeerName {
-  return name === 'go' || name === 'rust'
+export function isNative (name: StackName): name is 'go' {
+  return name === 'go'
 }
 
 export async function startReceiver (link: Link, name: StackName): Promise<Receiver> {

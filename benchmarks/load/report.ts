@@ -1,9 +1,8 @@
-import type { PeerName } from '../contenders/build.ts'
 import type { BottleneckShape } from '../link/link.ts'
 import type { Environment } from '../report/environment.ts'
 
 export type JsName = 'official' | 'transport' | 'ours'
-export type StackName = JsName | PeerName
+export type StackName = JsName | 'go'
 
 /** A line, and how many streams upload over it */
 export interface Cell extends BottleneckShape {

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -48,9 +49,11 @@ func listen(host string, port uint, security string) error {
 	}
 	defer h.Close()
 
+	arrived := &arrivals{Uploads: []int64{}}
+
 	// ping and identify are served by the host itself
 	h.SetStreamHandler(echoProtocol, echo)
-	h.SetStreamHandler(sinkProtocol, sink)
+	h.SetStreamHandler(sinkProtocol, arrived.sink)
 	h.SetStreamHandler(perfProtocol, perf)
 
 	if err := json.NewEncoder(os.Stdout).Encode(map[string]string{
@@ -63,7 +66,7 @@ func listen(host string, port uint, security string) error {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, os.Interrupt)
 	go func() {
-		io.Copy(io.Discard, os.Stdin)
+		arrived.answer(os.Stdin)
 		stop <- syscall.SIGTERM
 	}()
 	<-stop
@@ -82,14 +85,25 @@ func echo(s network.Stream) {
 }
 
 // sink reads to the end and answers with the number of bytes that arrived, eight bytes in network order.
-func sink(s network.Stream) {
-	count, err := io.Copy(io.Discard, s)
-	if err != nil {
-		s.Reset()
-		return
+func (a *arrivals) sink(s network.Stream) {
+	upload, chunk, count := a.open(), make([]byte, 64<<10), uint64(0)
+
+	for {
+		length, err := s.Read(chunk)
+		count += uint64(length)
+		a.add(upload, length)
+
+		if errors.Is(err, io.EOF) {
+			break
+		}
+
+		if err != nil {
+			s.Reset()
+			return
+		}
 	}
 
-	if err := binary.Write(s, binary.BigEndian, uint64(count)); err != nil {
+	if err := binary.Write(s, binary.BigEndian, count); err != nil {
 		s.Reset()
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -24,7 +25,8 @@ const (
 
 const usage = `usage: peer listen [--host 127.0.0.1] [--port 0] [--security noise|tls]
        peer dial <multiaddr>|- [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]
-       peer perf <multiaddr> [--bytes 268435456] [--count 200] [--security noise|tls]`
+       peer perf <multiaddr> [--bytes 268435456] [--count 200] [--security noise|tls]
+       peer load <multiaddr> [--uploads 1] [--ms 60000] [--security noise|tls]`
 
 // errUsage ends the process with 2, so that a caller can tell a wrong command line from a failed dial (1).
 var errUsage = errors.New(usage)
@@ -90,6 +92,19 @@ func run(args []string) error {
 		}
 
 		return measurePerf(args[1], *bytes, *count, *security)
+	case "load":
+		uploads := flags.Int("uploads", 1, "")
+		ms := flags.Int("ms", 60000, "")
+
+		if len(args) < 2 {
+			return errUsage
+		}
+
+		if err := flags.Parse(args[2:]); err != nil || flags.NArg() > 0 {
+			return errUsage
+		}
+
+		return measureLoad(args[1], *uploads, time.Duration(*ms)*time.Millisecond, *security)
 	default:
 		return errUsage
 	}
