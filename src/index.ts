@@ -35,6 +35,7 @@ import type { Transport } from '@libp2p/interface'
 
 export { CLOSE_TIMEOUT } from './settings.ts'
 export { IncompatibleUtilsError, ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
+export type { BindServer, ConnectOptions, Connector, Establishing, EstablishingState, FastOpen, FastOpenOutcome, OpenSocket, PortUse, Target } from './connector.ts'
 export { holePunching } from './nat/hole-punching.ts'
 export { optimistic } from './optimistic/optimistic.ts'
 export type { HolePunchingComponents, HolePunchingInit } from './nat/hole-punching.ts'
@@ -44,12 +45,7 @@ export type { OptimisticMuxerComponents } from './optimistic/streams/muxer-facto
 export type { OptimisticInit } from './optimistic/optimistic.ts'
 export type {
   CloseServerOnMaxConnectionsOpts,
-  DeferredConnect,
-  FastOpen,
-  FastOpenOutcome,
-  FastOpenSocketOptions,
   NodeDialEvents,
-  PortUse,
   TCPComponents,
   TCPCreateListenerOptions,
   TCPDialEvents,

@@ -1,6 +1,7 @@
+import type { FastOpen, FastOpenOutcome, PortUse } from './connector.ts'
 import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, NewStreamProgressEvents, OpenConnectionProgressEvents, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
-import type { ListenOptions, LookupFunction, NetConnectOpts, Server, Socket } from 'node:net'
+import type { LookupFunction } from 'node:net'
 import type { ProgressEvent } from 'progress-events'
 
 export interface CloseServerOnMaxConnectionsOpts {
@@ -113,51 +114,6 @@ export interface TCPDialSocketOptions extends TCPSocketOptions {
 
   /** Fail with a `TimeoutError` if it takes longer than this until the connection is established, in ms. By default only the dial's signal ends it */
   timeout?: number
-}
-
-/**
- * What became of the data in the SYN of a dial:
- *
- * - `acknowledged`: the listener took it, which saved a round trip
- * - `no_cookie`: nothing was sent in the SYN: this host has no cookie of the listener's
- * yet, or the listener gives none
- * - `not_acknowledged`: the listener took the SYN only, and the data was sent again
- * - `retransmitted`: the SYN was lost, and came through without data a second later
- * - `no_data`: nothing was there to be sent
- */
-export type FastOpenOutcome = 'acknowledged' | 'no_cookie' | 'not_acknowledged' | 'retransmitted' | 'no_data'
-
-/** The state of a connection whose SYN may wait for the first write */
-export interface DeferredConnect {
-  /** Whether the peer has yet to answer the SYN */
-  isPending: boolean
-
-  /** Final when the connection is no longer pending */
-  outcome: FastOpenOutcome
-}
-
-/** What `net.connect` takes, and whether the local port may be a listening one */
-export type FastOpenSocketOptions = NetConnectOpts & { reusePort?: boolean }
-
-/**
- * What `fastOpen()` of `libp2p-fast-tcp/fast-open` returns, for the option `fastOpen`
- */
-export interface FastOpen {
-  /**
-   * Makes the socket of a dial. It may emit 'connect' before anything is sent
-   *
-   * @returns undefined where the dial has to be an ordinary one
-   */
-  openSocket(options: FastOpenSocketOptions): Socket | undefined
-
-  /** Makes a server listen, and take data in a SYN */
-  bindServer(server: Server, options: ListenOptions): void
-
-  /** The state of a connection as the kernel knows it. Undefined if `openSocket` did not make the socket, or it is closed */
-  look(socket: Socket): DeferredConnect | undefined
-
-  /** Sends a SYN that still waits for data, without data */
-  sendSyn(socket: Socket): void
 }
 
 export interface TCPOptions {
@@ -289,19 +245,6 @@ export interface TCPOptions {
    */
   listenOpts?: TCPListenSocketOptions
 }
-
-/**
- * Which port a dial leaves from, and why
- *
- * - `reused`: a listening one
- * - `option`: any, because the dial has `reusePort: false`
- * - `chosen`: the one that the options `localAddress` and `localPort` say
- * - `no-listener`: any, because no listener fits the target
- * - `recent`: any, because the peer at this address is connected to the listening port, or was
- * until at most five minutes ago
- * - `taken`: any, because the listening port could not be used
- */
-export type PortUse = 'reused' | 'option' | 'chosen' | 'no-listener' | 'recent' | 'taken'
 
 export type TCPDialEvents =
   OutboundConnectionUpgradeEvents |

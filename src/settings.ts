@@ -90,7 +90,7 @@ const RULES: Record<keyof TCPOptions, Rule> = {
   reusePort: aBoolean,
   fastOpen: {
     mustBe: 'what fastOpen() of libp2p-fast-tcp/fast-open returns',
-    holds: (value: any) => ['openSocket', 'bindServer', 'look', 'sendSyn'].every(method => typeof value?.[method] === 'function')
+    holds: (value: any) => ['connector', 'bindServer'].every(method => typeof value?.[method] === 'function')
   },
   // Node knows more options of sockets and servers
   dialOpts: anObject(DIAL_RULES, 'open'),

@@ -2,20 +2,23 @@ import { ConnectionClosedError, serviceCapabilities, transportSymbol } from '@li
 import { isSupported } from './addresses.ts'
 import { LingeringSockets } from './connection/lingering.ts'
 import { OpenSockets } from './connection/open-sockets.ts'
+import { ordinary } from './dial/connect.ts'
 import { dialerMetrics } from './dial/dialer-metrics.ts'
 import { Dialer } from './dial/dialer.ts'
-import { ReusePort } from './dial/reuse-port.ts'
 import { ConnectionFlow } from './flow/connection-flow.ts'
 import { assertBaseClass } from './foreign/base-class.ts'
 import { expectIdentity } from './foreign/check.ts'
 import { TCPListener } from './listener/listener.ts'
-import { ObservedAddresses, observedAddresses } from './nat/observed-addresses.ts'
+import { observe } from './nat/observe.ts'
+import { observedAddresses } from './nat/observed-addresses.ts'
+import { ReusePort } from './nat/reuse-port.ts'
 import { gateNewStreams } from './optimistic/streams/early-dialer.ts'
 import { printableLogger } from './printable.ts'
 import { listenerSettings, transportSettings } from './settings.ts'
 import type { SocketConnection } from './connection/socket-connection.ts'
-import type { ObservingTransport } from './nat/observed-addresses.ts'
-import type { PortUse, TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPOptions } from './options.ts'
+import type { ObservedAddresses, ObservingTransport } from './nat/observed-addresses.ts'
+import type { PortUse } from './connector.ts'
+import type { TCPComponents, TCPCreateListenerOptions, TCPDialEvents, TCPDialOptions, TCPOptions } from './options.ts'
 import type { TransportSettings } from './settings.ts'
 import type { ComponentLogger, Connection, Listener, Startable, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -67,7 +70,8 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
         this.#connections.set(maConn.timeline, maConn)
         timelines.set(maConn.timeline, port)
       },
-      reusePort: this.#reusePort,
+      fastOpen: this.#settings.fastOpen?.connector(ordinary),
+      reusePort: this.#reusePort?.connector,
       metrics: dialerMetrics(components.metrics, this.#settings),
       log
     })
@@ -97,28 +101,11 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
     })
 
     if (this.#reusePort != null) {
-      const observed = this[observedAddresses] = new ObservedAddresses()
-
-      components.events?.addEventListener('peer:identify', ({ detail: { connection, observedAddr } }) => {
-        const ip = this.#connections.get(connection.timeline)?.remoteIP
-
-        if (observedAddr == null || ip == null || timelines.get(connection.timeline) !== 'reused') {
-          return
-        }
-
-        // nothing that a peer says may end the process
-        try {
-          const address = observed.add(connection, ip, observedAddr)
-
-          if (address != null) {
-            log('%p sees a listening port at %a', connection.remotePeer, address)
-            components.addressManager?.addObservedAddr(address)
-          }
-        } catch (err) {
-          log.error('could not use the address that %p observed - %e', connection.remotePeer, err)
-        }
+      this[observedAddresses] = observe({
+        components,
+        remoteIPIfReused: ({ timeline }) => timelines.get(timeline) === 'reused' ? this.#connections.get(timeline)?.remoteIP : undefined,
+        log
       })
-      components.events?.addEventListener('connection:close', ({ detail: connection }) => { observed.delete(connection) })
     }
   }
 

@@ -57,7 +57,7 @@ export class Outgoing implements Batcher {
   #run?: CopyRun
 
   /** Exists while a batch waits for more data, and ends that wait */
-  #moreTimer?: NodeJS.Timeout
+  #gatherTimer?: NodeJS.Timeout
 
   /** Created at the first write that the kernel does not take whole */
   #stallWatch?: StallWatch
@@ -90,8 +90,8 @@ export class Outgoing implements Batcher {
   }
 
   /** Let what is written next wait until more is written, but no longer than `ms` */
-  waitForMore (ms: number): void {
-    this.#moreTimer = setTimeout(() => { this.flush() }, ms)
+  gather (ms: number): void {
+    this.#gatherTimer = setTimeout(() => { this.flush() }, ms)
   }
 
   /**
@@ -119,10 +119,10 @@ export class Outgoing implements Batcher {
 
     if (!canWait) {
       this.flush()
-    } else if (!isFirst && this.#moreTimer != null) {
-      this.#endWaitForMore()
+    } else if (!isFirst && this.#gatherTimer != null) {
+      this.#endGather()
       flushSoon(this)
-    } else if (isFirst && this.#moreTimer == null) {
+    } else if (isFirst && this.#gatherTimer == null) {
       flushSoon(this)
     }
 
@@ -131,7 +131,7 @@ export class Outgoing implements Batcher {
 
   /** Hand everything that waits to the socket in one write */
   flush (): void {
-    this.#endWaitForMore()
+    this.#endGather()
 
     if (this.#waitingBytes === 0) {
       return
@@ -168,7 +168,7 @@ export class Outgoing implements Batcher {
 
   /** Forget everything that waits */
   drop (): void {
-    this.#endWaitForMore()
+    this.#endGather()
     this.#waiting = NOTHING
     this.#waitingBytes = 0
     this.#run = undefined
@@ -181,9 +181,9 @@ export class Outgoing implements Batcher {
     }
   }
 
-  #endWaitForMore (): void {
-    clearTimeout(this.#moreTimer)
-    this.#moreTimer = undefined
+  #endGather (): void {
+    clearTimeout(this.#gatherTimer)
+    this.#gatherTimer = undefined
   }
 
   #wait (bytes: Uint8Array, copyBelow: number, isBacklogged: boolean): void {

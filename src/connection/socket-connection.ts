@@ -35,6 +35,12 @@ export interface SocketConnectionInit extends Omit<AbstractMultiaddrConnectionIn
 
   /** Stands between the connection and the socket at first */
   filter?: WireFilter
+
+  /**
+   * How long data that the filter has answered waits for the next `send`, in ms: the reader of the answer will send
+   * more. With 0 it leaves like any other
+   */
+  gather?: number
 }
 
 /** The peer closed its end before we had closed ours, or its host is gone. Nothing is wrong at this end */
@@ -59,6 +65,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   #closing?: Closing
 
   #filter?: WireFilter
+  readonly #gather: number
 
   /**
    * Whether the encrypter reads through a queue, and so may write through one too, as TLS
@@ -72,13 +79,14 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   /** Whether libp2p still makes the layers above: an encrypter may hold data for a muxer that does not exist yet */
   #isUpgrading = false
 
-  constructor ({ socket, settings, lingering, filter, ...init }: SocketConnectionInit) {
+  constructor ({ socket, settings, lingering, filter, gather = 0, ...init }: SocketConnectionInit) {
     super({ ...init, inactivityTimeout: settings.inactivityTimeout })
 
     this.#socket = socket
     this.#settings = settings
     this.#lingering = lingering
     this.#filter = filter
+    this.#gather = gather
     this.#metrics = init.metrics
     this.#metricPrefix = init.metricPrefix ?? ''
     this.#incoming = new Incoming(socket, this)
@@ -169,8 +177,8 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     this.#dropFilterIfDone()
 
     if (filter != null && answer != null) {
-      if (filter.patience > 0) {
-        this.#outgoing.waitForMore(filter.patience)
+      if (this.#gather > 0) {
+        this.#outgoing.gather(this.#gather)
       }
 
       // not before `send` has returned

@@ -9,12 +9,6 @@ export interface WireFilter {
   readonly done: boolean
 
   /**
-   * How long data for which `onSend` gave an answer waits for the next `send`, in ms: the
-   * reader of the answer will send more. With 0 it leaves like any other
-   */
-  readonly patience: number
-
-  /**
    * Sees everything that is sent, in pieces of 1 MiB at most. The first `send` is a piece of
    * its own. Data that waited for the socket to drain is joined.
    *

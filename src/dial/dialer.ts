@@ -1,236 +1,243 @@
-import { ConnectionClosedError } from '@libp2p/interface'
+import { NotStartedError } from '@libp2p/interface'
+import net from 'node:net'
 import { CustomProgressEvent } from 'progress-events'
-import { raceSignal } from 'race-signal'
 import { endpointName, toEndpoint } from '../addresses.ts'
-import { SocketConnection } from '../connection/socket-connection.ts'
-import { abortError, withCause } from '../errors.ts'
-import { SimultaneousOpen, SimultaneousOpenError } from '../nat/simultaneous-open.ts'
+import { PlanError } from '../connector.ts'
+import { abortError } from '../errors.ts'
 import { dialSettings } from '../settings.ts'
-import { LostCookieError, maySynWait } from './late-connect.ts'
-import { chooseDialMode, describeDialMode } from './mode.ts'
+import { Attempt } from './attempt.ts'
+import { ConnectBounds } from './bounds.ts'
+import { ConnectReport } from './connect-report.ts'
+import { LateConnect } from './late-connect.ts'
+import { planNegotiation } from './negotiation-plan.ts'
+import { nextPlan } from './plan.ts'
 import { RememberedAddresses } from './remembered-addresses.ts'
-import { SocketOpener } from './socket-opener.ts'
-import type { DialMode } from './mode.ts'
-import type { Connected, Dial, SocketOpenerInit } from './socket-opener.ts'
-import type { Lingering } from '../connection/lingering.ts'
-import type { WireFilter } from '../connection/wire-filter.ts'
-import type { PortUse, TCPDialOptions } from '../options.ts'
-import type { Connection, Logger } from '@libp2p/interface'
+import { resolve } from './resolve.ts'
+import { stagger } from './stagger.ts'
+import type { AttemptInit, Connected, Dial as AttemptDial } from './attempt.ts'
+import type { Plan } from './plan.ts'
+import type { Endpoint } from '../addresses.ts'
+import type { OpenSockets } from '../connection/open-sockets.ts'
+import type { PortUse, Target } from '../connector.ts'
+import type { TCPDialOptions } from '../options.ts'
+import type { TransportSettings } from '../settings.ts'
+import type { Connection, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
-export interface DialerInit extends SocketOpenerInit {
-  lingering: Lingering
+export interface DialerInit extends Omit<AttemptInit, 'connectionLog'> {
+  settings: TransportSettings
 
-  /** Called with every connection before its upgrade, and the port that it left from */
-  onConnection(maConn: SocketConnection, port?: PortUse): void
+  /** All sockets of the transport. Each new one is added */
+  sockets: OpenSockets
 }
 
+interface Dial extends AttemptDial {
+  ma: Multiaddr
+  endpoint: Endpoint
+  attempt: Attempt
+
+  /** The transport stops: no more sockets are opened, and look-ups end */
+  stopping: AbortSignal
+}
+
+/** For the log: ports that are not just any port */
+const PORTS: Partial<Record<PortUse, string>> = { reused: 'a listening', chosen: 'the chosen' }
+
 /**
- * Dials and upgrades. If the peer refuses optimistic negotiation, it dials once more.
+ * Dials: looks a name up, connects to the first target that answers, and upgrades.
  */
 export class Dialer {
   readonly #init: DialerInit
-  readonly #opener: SocketOpener
+  readonly #attemptInit: AttemptInit
+
+  /** Targets that refused to negotiate optimistically, and did not refuse the dial after that */
   readonly #refusals = new RememberedAddresses()
 
-  /** One for all connections: a logger takes 3 KiB. The upgrader gives each a scope of its own */
-  readonly #connectionLog: Logger
+  /** Aborted when the transport stops; a new one serves the dials after that */
+  #stopping = new AbortController()
 
   constructor (init: DialerInit) {
     this.#init = init
-    this.#opener = new SocketOpener(init)
-    this.#connectionLog = init.log.newScope('connection')
+    // one logger for all connections: it takes 3 KiB. The upgrader gives each a scope of its own
+    this.#attemptInit = { ...init, connectionLog: init.log.newScope('connection') }
   }
 
   /** A dial that is under way opens no socket from now on */
   stop (): void {
-    this.#opener.stop()
+    this.#stopping.abort()
+    this.#stopping = new AbortController()
   }
 
   /**
-   * Dials, and once more from any port if the peer dialed us at the same time.
+   * Dials, and again by another plan if an attempt shows that it may do better: at most {@link MAX_ATTEMPTS} times in all for
+   * each target.
    *
    * @throws {AbortError} if the signal fires before the connection is upgraded
    * @throws {TCPConnectError} if the network refuses
+   * @throws {TimeoutError} if the `timeout` option is set and passes
+   * @throws {InvalidParametersError} if the address or an option is invalid
    * @throws {Error} the upgrader's error if the upgrade fails
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
-    const { log, settings } = this.#init
-    let dial: Dial = { ma, settings: dialSettings(settings, options), endpoint: toEndpoint(ma), options, stopping: this.#opener.stopping, maySynWait: maySynWait(options) }
+    const settings = dialSettings(this.#init.settings, options)
+    const attempt = new Attempt(this.#attemptInit, { settings, options })
+    const dial: Dial = { ma, settings, options, attempt, endpoint: toEndpoint(ma), stopping: this.#stopping.signal }
+    let connected = await this.#connect(dial)
 
     for (;;) {
+      const { plan } = connected
+
       try {
-        return await this.#dialTwice(dial)
+        const connection = await attempt.upgrade(connected)
+        this.#remember(plan)
+
+        return connection
       } catch (err: any) {
-        const otherwise = withoutCauseOf(err, dial)
-
-        if (options.signal.aborted) {
-          throw otherwise == null ? err : abortError(options.signal)
-        }
-
-        if (otherwise == null) {
-          throw err
-        }
-
-        log(err instanceof LostCookieError ? 'the cookie for %a is gone, dialing again without data in the SYN' : '%a dialed us at the same time, dialing again from any port', ma)
-        options.onProgress?.(new CustomProgressEvent('tcp:redial'))
-        dial = otherwise
+        connected = await this.#connect(dial, this.#otherwise(dial, plan, err))
       }
     }
   }
 
-  /** Dials, and once more with full negotiation if the peer refuses the optimistic one */
-  async #dialTwice (dial: Dial): Promise<Connection> {
-    const { log, metrics, settings } = this.#init
-    const { endpoint, ma, options } = dial
-    // the same whether the multiaddr has a peer id or not
-    const address = endpointName(endpoint)
-    const mode = chooseDialMode(settings, options, this.#refusals.age(address))
-    const { negotiation } = mode
+  /** The first phase: a socket to the target of the plan, or to any that the multiaddr leads to */
+  async #connect (dial: Dial, plan?: Plan): Promise<Connected> {
+    const { attempt, endpoint, ma, options, settings, stopping } = dial
+    const { log, metrics, sockets } = this.#init
 
-    try {
-      return await this.#dialOnce(dial, mode)
-    } catch (err: any) {
-      // the bytes that came decide: the upgrader's error does not say why it failed
-      if (negotiation?.state !== 'refused' || options.signal.aborted) {
-        throw err
-      }
-
-      log('%a refused %s, dialing again to negotiate in full - %e', ma, negotiation.protocol, err)
-      metrics?.optimistic?.increment({ redialed: true })
-      options.onProgress?.(new CustomProgressEvent('tcp:redial'))
-
-      const connection = await this.#dialOnce(dial, { name: 'redial' })
-
-      // The second dial worked, so optimism was the cause. A peer that has too many connections,
-      // say, refuses both dials and is not remembered
-      this.#refusals.add(address)
-
-      return connection
+    if (options.signal.aborted) {
+      throw abortError(options.signal)
     }
-  }
 
-  async #dialOnce (dial: Dial, mode: DialMode): Promise<Connection> {
-    const { log } = this.#init
-    const { ma, options } = dial
-    const { negotiation } = mode
-    const connected = await this.#opener.open(dial)
-    const { late } = connected
-    late?.gather(negotiation)
+    options.onProgress?.(new CustomProgressEvent('tcp:open-connection'))
 
-    // only a dial from a listening port may meet one of the peer's
-    const collision = connected.port === 'reused' && options.initiator !== false ? new SimultaneousOpen(negotiation) : undefined
-    const maConn = this.#toConnection(connected, dial, collision ?? negotiation)
+    const bounds = new ConnectBounds({ endpoint, signal: options.signal, stopping, timeout: settings.socket.timeout })
+    const report = new ConnectReport({ ma, endpoint, bounds, log, metrics })
+    let connected: Connected
 
     try {
-      log('new outbound connection %a', ma)
+      log('dialing %a with opts %o', ma, settings.socket)
 
-      const connection = await this.#upgrade(maConn, options)
-      log('negotiation with %a was %s', ma, describeDialMode(mode))
-      await late?.connected()
-
-      // the encrypter or the muxer aborted it while the upgrader waited for something else
-      if (maConn.status === 'aborted') {
-        const error = maConn.closeError ?? new ConnectionClosedError(`The connection to ${ma} was aborted before it was upgraded`)
-        this.#abort(connection, error)
-        throw error
-      }
-
-      return connection
+      connected = await stagger(plan == null ? await this.#plans(dial, bounds.signal) : [plan], {
+        connect: async (plan, signal) => attempt.connect(plan, signal),
+        discard: connected => { attempt.discard(connected) },
+        signal: bounds.signal,
+        delay: settings.socket.autoSelectFamilyAttemptTimeout ?? net.getDefaultAutoSelectFamilyAttemptTimeout()
+      })
     } catch (err: any) {
-      const connectError = late?.failed(err)
-      maConn.abort(err)
+      bounds.release()
+      throw report.failed(err)
+    }
 
-      if (connectError != null) {
-        throw connectError
+    sockets.add(connected.socket)
+
+    try {
+      if (stopping.aborted) {
+        throw new NotStartedError('The transport was stopped')
       }
 
-      if (collision?.state === 'found') {
-        throw withCause(new SimultaneousOpenError(`The connection to ${ma} is one that the peer dialed too`), err)
-      }
+      this.#tellPort(dial, connected.port)
 
-      this.#tellFailure(dial, mode, err)
+      return this.#established(connected, bounds, report)
+    } catch (err: any) {
+      // a logger, metrics or a progress handler that throws: nobody else knows the socket
+      bounds.release()
+      attempt.discard(connected)
       throw err
-    } finally {
-      this.#countOutcome(mode)
     }
   }
 
-  #countOutcome ({ negotiation }: DialMode): void {
-    const { metrics } = this.#init
+  /** The first plan for each target that the multiaddr leads to */
+  async #plans ({ endpoint, ma, options, settings }: Dial, signal: AbortSignal): Promise<Plan[]> {
+    const targets = await resolve(endpoint, settings.socket, signal)
+    // A socket with Fast Open connects before the peer has answered, so that it would win every race
+    const fastOpen = this.#init.fastOpen != null && targets.length === 1 && maySynWait(options)
 
-    if (negotiation?.state === 'verified') {
-      metrics?.optimistic?.increment({ accepted: true })
-    } else if (negotiation?.state === 'refused') {
-      metrics?.optimistic?.increment({ refused: true })
-    }
+    return targets.map(target => ({
+      ma,
+      target,
+      port: options.reusePort === false ? 'any' : 'listening',
+      fastOpen,
+      negotiation: planNegotiation(this.#init.settings, options, this.#refusals.age(keyOf(target)))
+    }))
   }
 
-  #tellFailure ({ ma, options }: Dial, mode: DialMode, err: Error): void {
+  #tellPort ({ ma, options: { onProgress } }: Dial, port?: PortUse): void {
     const { log, metrics } = this.#init
 
-    log('negotiation with %a, which failed, was %s', ma, describeDialMode(mode))
-
-    // what is refused is dialed again
-    if (mode.negotiation?.state !== 'refused' || options.signal.aborted) {
-      metrics?.errors.increment({ outbound_upgrade: true })
-      log.error('error upgrading outbound connection - %e', err)
+    if (port != null) {
+      log('the dial to %a left from %s port: %s', ma, PORTS[port] ?? 'any', port)
+      metrics?.ports?.increment({ [port]: true })
+      onProgress?.(new CustomProgressEvent<PortUse>('tcp:local-port', port))
     }
   }
 
-  #toConnection ({ socket, port, late }: Connected, { ma, options, settings }: Dial, filter?: WireFilter): SocketConnection {
-    const { lingering, metrics, onConnection } = this.#init
+  #established (connected: Connected, bounds: ConnectBounds, report: ConnectReport): Connected {
+    const { established, socket } = connected
 
-    try {
-      const maConn = new SocketConnection({
-        socket,
-        remoteAddr: ma,
-        // muxers take their role from it: if two nodes dial each other at once, one must be the server
-        direction: options.initiator === false ? 'inbound' : 'outbound',
-        settings: settings.connection,
-        lingering,
-        filter,
-        metrics: late?.events ?? metrics?.events,
-        log: this.#connectionLog
-      })
+    if (established?.look() === 'pending') {
+      return { ...connected, late: new LateConnect({ socket, established, bounds, report, events: this.#init.metrics?.events }) }
+    }
 
-      onConnection(maConn, port)
+    bounds.release()
+    established?.end()
+    report.opened(established?.outcome)
 
-      return maConn
-    } catch (err: any) {
-      metrics?.errors.increment({ outbound_to_connection: true })
-      late?.failed(err)
-      socket.destroy(err)
+    return connected
+  }
+
+  /**
+   * The plan after an upgrade that failed.
+   *
+   * @throws {Error} what the dial rejects with, if there is none
+   */
+  #otherwise ({ ma, options }: Dial, plan: Plan, err: unknown): Plan {
+    const { log, metrics } = this.#init
+    const next = nextPlan(plan, err)
+
+    if (!(err instanceof PlanError)) {
       throw err
     }
-  }
 
-  /** Its muxer was made after the connection had ended, and may throw when it tries to send a last message */
-  #abort (connection: Connection, error: Error): void {
-    try {
-      connection.abort(error)
-    } catch (err) {
-      this.#init.log.error('error aborting outbound connection - %e', err)
+    if (options.signal.aborted) {
+      throw err.reason === 'refused' ? err.cause : abortError(options.signal)
     }
+
+    if (next == null) {
+      throw err.cause
+    }
+
+    if (err.reason === 'refused') {
+      metrics?.optimistic?.increment({ redialed: true })
+    }
+
+    log('dialing %a again: %s - %e', ma, err.message, err.cause)
+    options.onProgress?.(new CustomProgressEvent('tcp:redial'))
+
+    return next
   }
 
-  /** Not every await of the upgrade looks at the signal */
-  async #upgrade (maConn: SocketConnection, options: TCPDialOptions): Promise<Connection> {
-    const { signal, upgrader } = options
-
-    return raceSignal(maConn.upgrade(async () => upgrader.upgradeOutbound(maConn, options)), signal, {
-      translateError: () => abortError(signal)
-    })
+  /**
+   * The second dial worked, so optimism was the cause of the refusal. A peer that has too many connections,
+   * say, refuses both dials and is not remembered
+   */
+  #remember ({ negotiation, target }: Plan): void {
+    if (negotiation.name === 'redial') {
+      this.#refusals.add(keyOf(target))
+    }
   }
 }
 
-/** The same dial without the cause of this error, if the error has one that a dial can do without */
-function withoutCauseOf (err: Error, dial: Dial): Dial | undefined {
-  if (err instanceof LostCookieError && dial.maySynWait) {
-    return { ...dial, maySynWait: false }
-  }
+/** The same whether the multiaddr has a peer id or not */
+function keyOf (target: Target): string {
+  return endpointName(target)
+}
 
-  if (err instanceof SimultaneousOpenError && dial.options.reusePort !== false) {
-    return { ...dial, options: { ...dial.options, reusePort: false } }
-  }
+/**
+ * Whether the SYN of a dial may carry the first write. It must not if the peer speaks
+ * first. A replayed SYN delivers its data twice, so it may hold only bytes of a handshake.
+ */
+function maySynWait (dial: TCPDialOptions): boolean {
+  const { skipEncryption }: Partial<UpgraderWithoutEncryptionOptions> = dial
+
+  // the SYN of a hole punch must leave now
+  return dial.initiator !== false && dial.reusePort !== true && skipEncryption !== true
 }

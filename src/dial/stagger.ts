@@ -1,5 +1,4 @@
 import { setMaxListeners } from '@libp2p/interface'
-import { abortError } from '../errors.ts'
 
 /** How long one target may be silent before the next is tried too, in ms: RFC 8305, and Node's own default */
 export const ATTEMPT_DELAY = 250
@@ -30,7 +29,7 @@ export interface StaggerInit<Target, Connected> {
  * on until one of them connects.
  *
  * @param targets - in the order in which they are tried
- * @throws {AbortError} if the signal fires
+ * @throws {Error} the signal's reason, if it fires
  * @throws {AggregateError} if all of several targets fail; with the `code` of the first error, as Node has it
  * @throws {Error} the error of the only target
  */
@@ -84,7 +83,7 @@ class Stagger<Target, Connected> {
 
   readonly #onAbort = (): void => {
     this.#over.abort(this.#init.signal.reason)
-    this.#result.reject(abortError(this.#init.signal))
+    this.#result.reject(this.#init.signal.reason)
   }
 
   readonly #next = (): void => {

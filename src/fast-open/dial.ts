@@ -1,11 +1,13 @@
 import net from 'node:net'
-import { connectSocket } from '../dial/net-connect.ts'
+import { connect, connectSocket } from '../dial/connect.ts'
 import { RememberedAddresses } from '../dial/remembered-addresses.ts'
+import { DeferredConnect } from './deferred-connect.ts'
 import { AF_INET, AF_INET6, IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, SO_REUSEPORT, TCP_FASTOPEN_CONNECT, TCP_INFO } from './libc.ts'
 import { readTcpInfo } from './tcp-info.ts'
 import type { Libc } from './libc.ts'
-import type { DeferredConnect, FastOpenSocketOptions } from '../options.ts'
-import type { Socket, TcpNetConnectOpts } from 'node:net'
+import type { KernelState } from './tcp-info.ts'
+import type { ConnectOptions, Connector, OpenSocket, Target } from '../connector.ts'
+import type { NetConnectOpts, Socket } from 'node:net'
 
 /** How much of `struct tcp_info` is read, in bytes */
 const TCP_INFO_BYTES = 8
@@ -13,77 +15,76 @@ const TCP_INFO_BYTES = 8
 const NOTHING = new Uint8Array()
 
 /**
- * Opens sockets whose SYN waits for the first write and carries it.
+ * Opens sockets whose SYN waits for the first write and carries it. An ordinary connector opens the others:
+ * unix sockets, those to a host that lost a SYN with data within the hour, and all if the kernel refuses.
  */
-export class FastOpenDialer {
+export class FastOpenConnector implements Connector {
   readonly #libc: Libc
-
-  /** Use an `fd` only while its socket is open: after that the number may belong to another file */
-  readonly #descriptors = new WeakMap<Socket, { fd: number, host: string }>()
+  readonly #ordinary: Connector
 
   /**
    * Hosts behind a middlebox that drops a SYN with data. The kernel sends the SYN again
    * without data after a second. By default it would lose that second at every dial
    * (`net.ipv4.tcp_fastopen_blackhole_timeout_sec` is 0).
    */
-  readonly #blackHoles = new RememberedAddresses()
+  readonly #blackHoles: RememberedAddresses
 
-  constructor (libc: Libc) {
+  constructor (libc: Libc, ordinary: Connector, blackHoles = new RememberedAddresses()) {
     this.#libc = libc
+    this.#ordinary = ordinary
+    this.#blackHoles = blackHoles
   }
 
-  /**
-   * In place of `net.connect`.
-   *
-   * @returns undefined where Fast Open cannot be used: for unix sockets, for names, for a host
-   * that lost a SYN with data within the hour, and where the kernel refuses
-   */
-  open (options: FastOpenSocketOptions): Socket | undefined {
-    if ('path' in options || options.host == null || net.isIP(options.host) === 0 || this.#blackHoles.age(options.host) != null) {
-      return
+  async open (target: Target, options: ConnectOptions, signal: AbortSignal): Promise<OpenSocket> {
+    signal.throwIfAborted()
+
+    const fd = 'path' in target || this.#blackHoles.age(target.host) != null ? undefined : this.#openDescriptor(target.host, options.sharesPort === true)
+
+    if ('path' in target || fd == null) {
+      return this.#ordinary.open(target, options, signal)
     }
 
-    const fd = this.#openDescriptor(options.host, options.reusePort === true)
+    const socket = await connect(options => this.#connect(fd, options), target, options, signal)
 
-    return fd == null ? undefined : this.#connect(fd, options.host, options)
+    return {
+      socket,
+      established: new DeferredConnect({
+        socket,
+        target,
+        ask: () => this.#ask(fd, socket, target.host),
+        sendSyn: () => { this.#sendSyn(fd, socket) }
+      })
+    }
   }
 
-  /** The state of a connection as the kernel knows it. Undefined if the socket was not opened here, or is closed */
-  look (socket: Socket): DeferredConnect | undefined {
-    const descriptor = this.#descriptors.get(socket)
-
-    if (descriptor == null || socket.destroyed) {
-      return
-    }
-
+  /** Use an `fd` only while its socket is open: after that the number may belong to another file */
+  #ask (fd: number, socket: Socket, host: string): KernelState | undefined {
     const bytes = new Uint8Array(TCP_INFO_BYTES)
 
-    if (this.#libc.getOption(descriptor.fd, IPPROTO_TCP, TCP_INFO, bytes) < TCP_INFO_BYTES) {
+    if (socket.destroyed || this.#libc.getOption(fd, IPPROTO_TCP, TCP_INFO, bytes) < TCP_INFO_BYTES) {
       return
     }
 
-    const info = readTcpInfo(bytes)
+    const known = readTcpInfo(bytes)
 
-    if (info.outcome === 'retransmitted') {
-      this.#blackHoles.add(descriptor.host)
+    if (known.outcome === 'retransmitted') {
+      this.#blackHoles.add(host)
     }
 
-    return info
+    return known
   }
 
   /**
-   * Sends a SYN that still waits for data, without data. An empty write by Node would do so
-   * too, but the kernel answers EINPROGRESS to it, which libuv takes for an error.
+   * An empty write by Node would send the SYN too, but the kernel answers EINPROGRESS to it, which libuv
+   * takes for an error.
    */
-  sendSyn (socket: Socket): void {
-    const descriptor = this.#descriptors.get(socket)
-
-    if (descriptor != null && !socket.destroyed) {
-      this.#libc.send(descriptor.fd, NOTHING)
+  #sendSyn (fd: number, socket: Socket): void {
+    if (!socket.destroyed) {
+      this.#libc.send(fd, NOTHING)
     }
   }
 
-  #openDescriptor (host: string, reusePort: boolean): number | undefined {
+  #openDescriptor (host: string, sharesPort: boolean): number | undefined {
     const isIPv6 = host.includes(':')
     const fd = this.#libc.socket(isIPv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
 
@@ -94,9 +95,9 @@ export class FastOpenDialer {
 
     const options = [
       [IPPROTO_TCP, TCP_FASTOPEN_CONNECT],
-      ...reusePort ? [[SOL_SOCKET, SO_REUSEPORT]] : [],
+      ...sharesPort ? [[SOL_SOCKET, SO_REUSEPORT]] : [],
       // another socket may have the same port of the other family
-      ...reusePort && isIPv6 ? [[IPPROTO_IPV6, IPV6_V6ONLY]] : []
+      ...sharesPort && isIPv6 ? [[IPPROTO_IPV6, IPV6_V6ONLY]] : []
     ]
 
     if (options.some(([level, name]) => this.#libc.setOption(fd, level, name, 1) < 0)) {
@@ -107,7 +108,7 @@ export class FastOpenDialer {
     return fd
   }
 
-  #connect (fd: number, host: string, options: TcpNetConnectOpts): Socket {
+  #connect (fd: number, options: NetConnectOpts): Socket {
     let socket: Socket
 
     try {
@@ -117,8 +118,6 @@ export class FastOpenDialer {
       this.#libc.close(fd)
       throw err
     }
-
-    this.#descriptors.set(socket, { fd, host })
 
     return connectSocket(socket, options)
   }

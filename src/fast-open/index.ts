@@ -20,15 +20,15 @@
  */
 
 import { aWholeNumber, checkOptions } from '../check-options.ts'
-import { FastOpenDialer } from './dial.ts'
+import { FastOpenConnector } from './dial.ts'
 import { listenWithFastOpen } from './listen.ts'
 import { checkKernel, loadLibc } from './load-libc.ts'
 import type { Rule } from '../check-options.ts'
-import type { FastOpen } from '../options.ts'
+import type { FastOpen } from '../connector.ts'
 
 export { FastOpenUnavailableError } from './errors.ts'
 export type { MissingForFastOpen } from './errors.ts'
-export type { DeferredConnect, FastOpen, FastOpenOutcome, FastOpenSocketOptions } from '../options.ts'
+export type { BindServer, ConnectOptions, Connector, Establishing, EstablishingState, FastOpen, FastOpenOutcome, OpenSocket, Target } from '../connector.ts'
 
 /** The default of `queue` */
 const QUEUE = 256
@@ -60,12 +60,8 @@ export function fastOpen (init?: FastOpenInit): FastOpen {
   const libc = loadLibc()
   checkKernel(libc)
 
-  const dialer = new FastOpenDialer(libc)
-
   return {
-    openSocket: options => dialer.open(options),
-    bindServer: (server, options) => { listenWithFastOpen(libc, queue, server, options) },
-    look: socket => dialer.look(socket),
-    sendSyn: socket => { dialer.sendSyn(socket) }
+    connector: ordinary => new FastOpenConnector(libc, ordinary),
+    bindServer: (server, options) => { listenWithFastOpen(libc, queue, server, options) }
   }
 }

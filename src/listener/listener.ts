@@ -10,9 +10,10 @@ import { DescriptorWatch } from './descriptor-watch.ts'
 import { ListenerLimits } from './limits.ts'
 import { ListenerMetrics } from './listener-metrics.ts'
 import { PausableServer } from './pausable-server.ts'
-import type { BindServer } from './pausable-server.ts'
+import type { Endpoint } from '../addresses.ts'
 import type { Lingering } from '../connection/lingering.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
+import type { BindServer } from '../connector.ts'
 import type { ListenerSettings } from '../settings.ts'
 import type { AbortOptions, ComponentLogger, Listener, ListenerEvents, Logger, Metrics, Upgrader } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -32,7 +33,7 @@ export interface TCPListenerInit {
   bindServer?: BindServer
 
   /** Called when it begins to listen. The promise resolves when it listens, and rejects if it cannot */
-  onListen?(listening: Promise<void>): void
+  onListen?(endpoint: Endpoint, listening: Promise<void>): void
 
   /** Called with every connection before its upgrade */
   onConnection(maConn: SocketConnection): void
@@ -131,8 +132,9 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
 
     this.#listeningAddr = ma
 
-    const listening = this.#server.listen(toEndpoint(ma), { backlog, ...options })
-    this.#init.onListen?.(listening)
+    const endpoint = toEndpoint(ma)
+    const listening = this.#server.listen(endpoint, { backlog, ...options })
+    this.#init.onListen?.(endpoint, listening)
     await listening
     this.#log('listening on %s', this.#metrics.label)
   }

@@ -3,6 +3,7 @@ import net from 'node:net'
 import { pEvent } from 'p-event'
 import { raceSignal } from 'race-signal'
 import type { Endpoint } from '../addresses.ts'
+import type { BindServer } from '../connector.ts'
 import type { AddressInfo, ListenOptions, Server } from 'node:net'
 
 /** How long a paused listener waits before it tries its port again, if another process took it, in ms. */
@@ -15,9 +16,6 @@ const RELISTEN_INTERVAL = 1_000
  * - `closed`: for good
  */
 export type ServerState = 'idle' | 'listening' | 'paused' | 'closed'
-
-/** Makes a server listen: `server.listen(options)`, or another way to the same end */
-export type BindServer = (server: Server, options: ListenOptions) => void
 
 /**
  * A `net.Server` that can give up its address and take the same one again, even if the

@@ -11,12 +11,6 @@ import type { Uint8ArrayList } from 'uint8arraylist'
  */
 export type SimultaneousOpenState = 'undecided' | 'watching' | 'found' | 'none'
 
-/** The connection is one that both ends dialed */
-export class SimultaneousOpenError extends Error {
-  static name = 'SimultaneousOpenError'
-  name = 'SimultaneousOpenError'
-}
-
 /** How many first bytes of a handshake show which end sent them */
 const TELLING_BYTES = 6
 
@@ -46,10 +40,6 @@ export class SimultaneousOpen implements WireFilter {
 
   get done (): boolean {
     return this.#state === 'found' || (this.#state === 'none' && this.#inner?.done !== false)
-  }
-
-  get patience (): number {
-    return this.#inner?.patience ?? 0
   }
 
   onSend (data: Uint8ArrayList): Uint8Array | undefined {
@@ -105,7 +95,7 @@ export class SimultaneousOpen implements WireFilter {
 
   #find (): never {
     this.#state = 'found'
-    throw new SimultaneousOpenError('The peer dialed at the same time')
+    throw new Error('The peer dialed at the same time')
   }
 }
 

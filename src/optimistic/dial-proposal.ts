@@ -29,12 +29,6 @@ export class OptimisticNegotiation implements WireFilter {
   #reply?: ExpectedReply
   #protocol?: string
 
-  /**
-   * How long the proposal waits for the first message of the handshake, so that both leave
-   * in one segment, in ms. With 0 the proposal leaves before, and the peer works on it meanwhile
-   */
-  patience = 0
-
   get state (): NegotiationState {
     return this.#state
   }

@@ -1,7 +1,7 @@
 import { plaintext } from '@libp2p/plaintext'
 import { generateKey, preSharedKey } from '@libp2p/pnet'
 import { expect } from 'aegir/chai'
-import { describeDialMode } from '../../src/dial/mode.ts'
+import { describeNegotiation } from '../../src/dial/negotiation-plan.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
 import { dialer, portOf } from '../negotiation/fixtures/dialer.ts'
@@ -61,7 +61,7 @@ describe('the log tells how each dial was negotiated, and why', () => {
   })
 
   it('in full, with the age of the refusal', () => {
-    expect(describeDialMode({ name: 'refused', ago: 12.9 * 60_000 })).to.equal('in full: the address refused an optimistic dial 12 minutes ago')
+    expect(describeNegotiation({ name: 'refused', ago: 12.9 * 60_000 })).to.equal('in full: the address refused an optimistic dial 12 minutes ago')
   })
 
   it('in full in a private network', async () => {

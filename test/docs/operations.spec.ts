@@ -2,11 +2,11 @@ import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { packageRoot } from '../../benchmarks/script-path.ts'
-import { describeDialMode } from '../../src/dial/mode.ts'
-import type { DialMode } from '../../src/dial/mode.ts'
+import { describeNegotiation } from '../../src/dial/negotiation-plan.ts'
+import type { NegotiationPlan } from '../../src/dial/plan.ts'
 import type { FastOpenOutcome, HolePunchFailure, PortUse } from '../../src/index.ts'
 
-const MODES: DialMode[] = [
+const MODES: NegotiationPlan[] = [
   { name: 'option' },
   { name: 'responder' },
   { name: 'unencrypted' },
@@ -58,7 +58,7 @@ function inSection (heading: string, pattern: RegExp): string[] {
 describe('docs/operations.md', () => {
   for (const mode of MODES) {
     it(`explains the log line of a dial in full: ${mode.name}`, () => {
-      expect(page).to.include(describeDialMode(mode))
+      expect(page).to.include(describeNegotiation(mode))
     })
   }
 

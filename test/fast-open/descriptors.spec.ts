@@ -2,7 +2,8 @@ import net from 'node:net'
 import os from 'node:os'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { FastOpenDialer } from '../../src/fast-open/dial.ts'
+import { ordinary } from '../../src/dial/connect.ts'
+import { FastOpenConnector } from '../../src/fast-open/dial.ts'
 import { fastOpen } from '../../src/fast-open/index.ts'
 import { listenWithFastOpen } from '../../src/fast-open/listen.ts'
 import { loadLibc } from '../../src/fast-open/load-libc.ts'
@@ -13,7 +14,6 @@ import { until } from '../fixtures/waiting.ts'
 import { canDial, skipped } from './fixtures/availability.ts'
 import { expectNoLeak, socketDescriptors } from './fixtures/descriptors.ts'
 import { failingLibc } from './fixtures/failing-libc.ts'
-import type { NetConnectOpts } from 'node:net'
 
 const { ENOMEM, EMFILE, EADDRINUSE, EOPNOTSUPP, ENOPROTOOPT } = os.constants.errno
 
@@ -49,11 +49,12 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
         const { port, next } = await rawPeer(defer)
 
         await expectNoLeak(async () => {
-          const options = { host: '127.0.0.1', port }
-          const socket = new FastOpenDialer(failingLibc(call, nth, errno)).open(options) ?? net.connect(options)
+          const connector = new FastOpenConnector(failingLibc(call, nth, errno), ordinary)
+          const { socket, established } = await connector.open({ host: '127.0.0.1', port, family: 4 }, {}, new AbortController().signal)
 
           socket.write('.')
           const accepted = await next()
+          established?.end()
           socket.destroy()
           accepted.destroy()
         })
@@ -62,18 +63,18 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
 
     const invalid: Record<string, object> = {
       'the socket takes them': { keepAliveInitialDelay: 'soon' },
-      'the socket takes the timeout': { timeout: 'soon' },
       'it connects': { localAddress: 'nowhere' }
     }
 
     for (const [when, options] of Object.entries(invalid)) {
       it(`are closed where options turn out to be invalid when ${when}`, async () => {
         const { port } = await rawPeer(defer)
-        const dialer = new FastOpenDialer(loadLibc())
+        const connector = new FastOpenConnector(loadLibc(), ordinary)
 
-        const open = (): unknown => dialer.open({ host: '127.0.0.1', port, ...options } as NetConnectOpts)
-
-        await expectNoLeak(() => { expect(open).to.throw() })
+        await expectNoLeak(async () => {
+          await expect(connector.open({ host: '127.0.0.1', port, family: 4 }, options, new AbortController().signal))
+            .to.eventually.be.rejected.with.property('name', 'InvalidParametersError')
+        })
       })
     }
 

@@ -1,26 +1,18 @@
 import net from 'node:net'
 import { raceSignal } from 'race-signal'
+import { endpointName } from '../addresses.ts'
+import { PlanError } from '../connector.ts'
 import { RECENT_PEERS, RECENT_PEER_TIMEOUT } from '../constants.ts'
 import { ReusePortUnsupportedError, withCause } from '../errors.ts'
-import { chooseLocalAddress, needsSource } from './local-port.ts'
-import { connectSocket, orOrdinary } from './net-connect.ts'
-import { resolveTarget } from './resolve-target.ts'
+import { chooseLocalAddress, mayServe, needsSource } from './local-port.ts'
 import { sourceAddress } from './source-address.ts'
 import type { ListeningAddress, LocalAddress } from './local-port.ts'
-import type { OpenSocket } from './net-connect.ts'
 import type { Endpoint } from '../addresses.ts'
-import type { BindServer } from '../listener/pausable-server.ts'
-import type { FastOpen, PortUse, TCPDialSocketOptions } from '../options.ts'
-import type { SocketOptions } from '../settings.ts'
-import type { BoundSocket, ListenOptions, Server, Socket, TcpNetConnectOpts } from 'node:net'
+import type { BindServer, Connector, FastOpen } from '../connector.ts'
+import type { ListenOptions, Server, Socket } from 'node:net'
 
-export interface DialPort {
-  readonly use: PortUse
-  readonly openSocket: OpenSocket
-
-  /** @returns another way to open the socket, if the port is the cause of the error */
-  reopen?(err: NodeJS.ErrnoException): OpenSocket | undefined
-}
+/** How long a dial waits for listeners that are about to listen, in ms. Only the look-up of a name takes that long */
+const LISTEN_TIMEOUT = 1_000
 
 /** Codes of a connection that exists already, or is in TIME_WAIT, or is one of the socket with itself */
 const PORT_ERRORS = ['EADDRINUSE', 'EADDRNOTAVAIL', 'ESELFCONNECT']
@@ -34,7 +26,7 @@ export class ReusePort {
   readonly #servers = new Set<Server>()
 
   /** Listeners that are about to listen: settled when they do, or cannot */
-  readonly #beginning = new Set<Promise<void>>()
+  readonly #beginning = new Set<{ endpoint: Endpoint, settled: Promise<void> }>()
 
   /** What servers listen with. They have our event listeners already: a server that pauses or fails keeps them */
   readonly #options = new WeakMap<Server, ListenOptions>()
@@ -88,44 +80,70 @@ export class ReusePort {
    * Dials wait for a listener that is about to listen, since they may leave from its port.
    * libp2p dials a relay that is named in its `listen` while the other listeners begin.
    */
-  readonly waitFor = (listening: Promise<void>): void => {
-    const settled = listening.catch(() => {}).finally(() => { this.#beginning.delete(settled) })
-    this.#beginning.add(settled)
+  readonly waitFor = (endpoint: Endpoint, listening: Promise<void>): void => {
+    const beginning = { endpoint, settled: listening.catch(() => {}).finally(() => { this.#beginning.delete(beginning) }) }
+    this.#beginning.add(beginning)
   }
 
   /**
-   * Chooses the port that a dial leaves from. The signal ends look-ups, and the wait for listeners
-   * that are about to listen; the dial itself then fails by it. `fastOpen` is set if the SYN of the dial may carry data
+   * Makes a connector open sockets from a listening port. Without a port that fits, the socket leaves from any. `isForced`
+   * if also to a peer that has just been connected to the port
    */
-  async choose (endpoint: Endpoint, options: SocketOptions<TCPDialSocketOptions>, reuse: boolean | undefined, signal: AbortSignal, fastOpen?: FastOpen): Promise<DialPort> {
-    const isFixed = reuse === false || options.localAddress != null || options.localPort != null
-    const target = isFixed && fastOpen == null ? undefined : await resolveTarget(endpoint, options, signal)
-    const openSocket = orOrdinary(fastOpen, target)
+  readonly connector = (inner: Connector, isForced: boolean): Connector => ({
+    open: async (target, options, signal) => {
+      if (options.localAddress != null || options.localPort != null) {
+        return { ...await inner.open(target, options, signal), port: 'chosen' }
+      }
 
-    if (isFixed) {
-      return { use: reuse === false ? 'option' : 'chosen', openSocket }
+      const local = 'path' in target ? undefined : await this.#chooseLocal(target.host, signal)
+
+      if ('path' in target || local == null) {
+        return { ...await inner.open(target, options, signal), port: 'no-listener' }
+      }
+
+      if (!isForced && this.#isRecent(endpointName(target))) {
+        return { ...await inner.open(target, options, signal), port: 'recent' }
+      }
+
+      try {
+        return { ...await inner.open(target, { ...options, localAddress: local.host, localPort: local.port, sharesPort: true }, signal), port: 'reused' }
+      } catch (err: any) {
+        // the port is below 1,024, or the process of another user has taken it meanwhile
+        if (err.syscall !== 'bind' && !PORT_ERRORS.includes(err.code)) {
+          throw err
+        }
+
+        this.#onTaken(local, err)
+        throw new PlanError('port-taken', `Port ${local.port} cannot be used for a dial`, err)
+      }
     }
-
-    const local = target == null ? undefined : await this.#chooseLocal(target, signal)
-
-    if (target == null || local == null) {
-      return { use: 'no-listener', openSocket }
-    }
-
-    if (reuse !== true && this.#isRecent(endpointKey(target, 'port' in endpoint ? endpoint.port : 0))) {
-      return { use: 'recent', openSocket }
-    }
-
-    return new ReusedPort(local, target, this.#onTaken, fastOpen)
-  }
+  })
 
   async #chooseLocal (target: string, signal: AbortSignal): Promise<LocalAddress | undefined> {
-    await raceSignal(Promise.all(this.#beginning), signal).catch(() => {})
+    await this.#begun(target, signal)
 
     const listening = this.#listening()
     const source = needsSource(listening, target) ? await sourceAddress(target, signal) : undefined
 
     return chooseLocalAddress(listening, target, source)
+  }
+
+  /** Those that may serve the target listen, or cannot, or take too long */
+  async #begun (target: string, signal: AbortSignal): Promise<void> {
+    const relevant = [...this.#beginning].filter(({ endpoint }) => mayServe(endpoint, target))
+
+    if (relevant.length === 0) {
+      return
+    }
+
+    const timeout = Promise.withResolvers<void>()
+    const timer = setTimeout(timeout.resolve, LISTEN_TIMEOUT)
+
+    try {
+      await raceSignal(Promise.race([Promise.all(relevant.map(async ({ settled }) => settled)), timeout.promise]), signal, { translateError: () => signal.reason })
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** A server that is paused or closed has no address */
@@ -145,7 +163,7 @@ export class ReusePort {
       return
     }
 
-    const key = endpointKey(remoteAddress.replace(/^::ffff:/i, ''), remotePort)
+    const key = endpointName({ host: remoteAddress.replace(/^::ffff:/i, ''), port: remotePort, family: 0 })
     this.#remember(key, Infinity)
     socket.once('close', () => { this.#remember(key, performance.now()) })
   }
@@ -165,79 +183,6 @@ export class ReusePort {
 
     return ended != null && performance.now() - ended < RECENT_PEER_TIMEOUT
   }
-}
-
-/** A dial from a listening port, or from any if that does not work */
-class ReusedPort implements DialPort {
-  readonly #local: LocalAddress
-  readonly #target: string
-  readonly #onTaken: (local: LocalAddress, err: Error) => void
-  readonly #fastOpen?: FastOpen
-  #use: PortUse = 'reused'
-
-  constructor (local: LocalAddress, target: string, onTaken: (local: LocalAddress, err: Error) => void, fastOpen?: FastOpen) {
-    this.#local = local
-    this.#fastOpen = fastOpen
-    this.#target = target
-    this.#onTaken = onTaken
-  }
-
-  get use (): PortUse {
-    return this.#use
-  }
-
-  readonly openSocket: OpenSocket = options => {
-    try {
-      return openFrom(this.#local, { ...options as TcpNetConnectOpts, host: this.#target }, this.#fastOpen)
-    } catch (err: any) {
-      // the port is below 1,024, or the process of another user has taken it meanwhile
-      if (err.syscall !== 'bind') {
-        throw err
-      }
-
-      return this.#fallBack(err)(options)
-    }
-  }
-
-  reopen (err: NodeJS.ErrnoException): OpenSocket | undefined {
-    const isOfPort = err.syscall === 'bind' || PORT_ERRORS.includes(err.code ?? '')
-
-    return this.#use === 'reused' && isOfPort ? this.#fallBack(err) : undefined
-  }
-
-  #fallBack (err: Error): OpenSocket {
-    this.#use = 'taken'
-    this.#onTaken(this.#local, err)
-
-    return orOrdinary(this.#fastOpen)
-  }
-}
-
-/** Like `net.connect`, from a local address */
-function openFrom ({ host, port }: LocalAddress, options: TcpNetConnectOpts, fastOpen?: FastOpen): Socket {
-  const fast = fastOpen?.openSocket({ ...options, localAddress: host, localPort: port, reusePort: true })
-
-  if (fast != null) {
-    return fast
-  }
-
-  const handle = new net.BoundSocket({ host, port, ipv6Only: net.isIPv6(host), reusePort: true })
-
-  return connectSocket(wrap(handle, options), options)
-}
-
-/** From now on the socket owns the handle */
-function wrap (handle: BoundSocket, options: TcpNetConnectOpts): Socket {
-  try {
-    return new net.Socket({ ...options, handle })
-  } catch (err) {
-    handle[Symbol.dispose]()
-    throw err
-  }
-}
-
-function endpointKey (host: string, port: number): string {
-  return `${host}:${port}`
 }
 
 /**

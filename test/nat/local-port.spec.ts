@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
-import { chooseLocalAddress, needsSource } from '../../src/dial/local-port.ts'
-import type { ListeningAddress } from '../../src/dial/local-port.ts'
+import { chooseLocalAddress, needsSource } from '../../src/nat/local-port.ts'
+import type { ListeningAddress } from '../../src/nat/local-port.ts'
 
 function on (host: string, port: number, ipv6Only = true): ListeningAddress {
   return { host, port, ipv6Only }

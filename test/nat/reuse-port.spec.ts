@@ -1,10 +1,11 @@
-import dns from 'node:dns'
 import net from 'node:net'
 import { circuitRelayServer, circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { ReusePort } from '../../src/dial/reuse-port.ts'
+import { ordinary } from '../../src/dial/connect.ts'
+import { ReusePort } from '../../src/nat/reuse-port.ts'
 import { ReusePortUnsupportedError } from '../../src/index.ts'
+import { hostAddress, lookupOf } from '../fixtures/machine.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
@@ -102,8 +103,7 @@ describe('reusePort', () => {
   }
 
   it('lets a dial leave from the specific address that the route leads over', async function () {
-    const address = Object.values(await import('node:os').then(os => os.networkInterfaces())).flat()
-      .find(address => address != null && !address.internal && address.family === 'IPv4')?.address
+    const address = hostAddress()
 
     if (address == null) {
       return this.skip()
@@ -173,17 +173,15 @@ describe('reusePort', () => {
     expect(uses).to.deep.equal(['reused', 'reused'])
   })
 
-  it('leaves a name of both families to Node', async () => {
-    const { port } = await rawPeer(defer)
+  it('finds the listening port for the family of a name that answers', async () => {
+    const { port, next } = await rawPeer(defer)
     const { dial, listen } = rawTransport(defer, { reusePort: true })
-    await listen()
+    const listener = await listen()
     const { uses, options } = ports()
-    const lookup: any = (name: string, options: dns.LookupAllOptions, callback: any) => {
-      callback(null, [{ address: '::1', family: 6 }, { address: '127.0.0.1', family: 4 }])
-    }
-    await dial(`/dns/both.test/tcp/${port}`, { ...options, lookup })
+    await dial(`/dns/both.test/tcp/${port}`, { ...options, lookup: lookupOf(['::1', '127.0.0.1']) })
 
-    expect(uses).to.deep.equal(['no-listener'])
+    expect((await next()).remotePort).to.equal(listener.port)
+    expect(uses).to.deep.equal(['reused'])
   })
 
   it('reports a name that nobody knows as without it', async () => {
@@ -315,11 +313,46 @@ describe('reusePort', () => {
 
     it('that never listens, until the signal of the dial', async () => {
       const reusePort = new ReusePort(() => {})
-      const signal = AbortSignal.abort()
-      reusePort.waitFor(new Promise(() => {}))
+      const controller = new AbortController()
+      reusePort.waitFor({ host: 'never.test', port: 0, family: 4 }, new Promise(() => {}))
+      const dialing = reusePort.connector(ordinary, false).open({ host: '192.0.2.1', port: 1, family: 4 }, {}, controller.signal)
+      controller.abort(new Error('enough'))
 
-      expect(await reusePort.choose({ host: '127.0.0.1', port: 1, family: 4 }, { noDelay: true, keepAlive: true, allowHalfOpen: false }, undefined, signal)).to.have.property('use', 'no-listener')
+      await expect(dialing).to.eventually.be.rejectedWith('enough')
     })
+
+    it('that never listens, for a second at most', async () => {
+      const reusePort = new ReusePort(() => {})
+      const { port } = await rawPeer(defer, { host: '127.0.0.1' })
+      reusePort.waitFor({ host: 'localhost', port: 0, family: 4 }, new Promise(() => {}))
+      const { socket, port: use } = await reusePort.connector(ordinary, false).open({ host: '127.0.0.1', port, family: 4 }, {}, AbortSignal.timeout(10_000))
+      socket.destroy()
+
+      expect(use).to.equal('no-listener')
+    })
+
+    for (const { name, target, ...endpoint } of [
+      { name: 'a name, for a loopback target', host: 'never.test', family: 4 as const, target: '127.0.0.1' },
+      { name: 'a name of the other family', host: 'never.test', family: 6 as const, target: '127.0.0.1' },
+      { name: 'a loopback address, for another target', host: 'localhost', family: 0 as const, target: 'the address of this host' }
+    ]) {
+      it(`but not one that is about to listen on ${name}`, async function () {
+        const address = target === '127.0.0.1' ? target : hostAddress()
+
+        if (address == null) {
+          return this.skip()
+        }
+
+        const reusePort = new ReusePort(() => {})
+        const { port } = await rawPeer(defer, { host: address })
+        reusePort.waitFor({ ...endpoint, port: 0 }, new Promise(() => {}))
+        const start = performance.now()
+        const { socket } = await reusePort.connector(ordinary, false).open({ host: address, port, family: 4 }, {}, AbortSignal.timeout(10_000))
+        socket.destroy()
+
+        expect(performance.now() - start).to.be.below(900)
+      })
+    }
 
     it('that is about to listen when libp2p dials a relay that `listen` names', async () => {
       const relay = await createNode(defer, { listen: true, services: { relay: circuitRelayServer() } })

@@ -1,4 +1,5 @@
 import net from 'node:net'
+import type { Endpoint } from '../addresses.ts'
 
 /** An address that one of our servers listens on */
 export interface ListeningAddress {
@@ -53,6 +54,24 @@ export function needsSource (listening: Iterable<ListeningAddress>, target: stri
   const family = familyOf(target)
 
   return family != null && [...listening].some(address => serves(address, family) && !isUnspecified(address.host) && !isLoopback(address.host))
+}
+
+/**
+ * Whether a server that is about to listen may get an address for a dial to an IP address. A name other than
+ * `localhost` (RFC 6761) does not lead to loopback addresses.
+ */
+export function mayServe (endpoint: Endpoint, target: string): boolean {
+  if ('path' in endpoint) {
+    return false
+  }
+
+  const { family, host } = endpoint
+  const targetFamily = familyOf(target)
+  const isLocal = isLoopback(host) || /(^|\.)localhost\.?$/i.test(host)
+
+  // a server on `::` may take IPv4 too
+  return targetFamily != null && (family === 0 || family === targetFamily || host === UNSPECIFIED[6]) &&
+    (isUnspecified(host) || isLocal === isLoopback(target))
 }
 
 function serves ({ host, ipv6Only }: ListeningAddress, family: 4 | 6): boolean {
