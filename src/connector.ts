@@ -72,6 +72,12 @@ export type FastOpenOutcome = 'acknowledged' | 'no_cookie' | 'not_acknowledged' 
  */
 export type EstablishingState = 'pending' | 'established' | 'failed'
 
+/**
+ * Wait this long for the first message of the handshake, in ms: TLS takes some time to make
+ * a certificate. Then send the SYN or the proposal without it.
+ */
+export const FIRST_WRITE_TIMEOUT = 100
+
 /** A connect whose SYN may wait for the first write and carry it */
 export interface Establishing {
   /** As the kernel knows it now. Only `pending` changes */

@@ -2,7 +2,6 @@ import net from 'node:net'
 import { raceSignal } from 'race-signal'
 import { endpointName } from '../addresses.ts'
 import { PlanError } from '../connector.ts'
-import { RECENT_PEERS, RECENT_PEER_TIMEOUT } from '../constants.ts'
 import { ReusePortUnsupportedError, withCause } from '../errors.ts'
 import { chooseLocalAddress, mayServe, needsSource } from './local-port.ts'
 import { sourceAddress } from './source-address.ts'
@@ -13,6 +12,17 @@ import type { ListenOptions, Server, Socket } from 'node:net'
 
 /** How long a dial waits for listeners that are about to listen, in ms. Only the look-up of a name takes that long */
 const LISTEN_TIMEOUT = 1_000
+
+/**
+ * For this long after a peer's connection to a listening port has closed, no dial to the peer's
+ * address leaves from that port, in ms. The peer's NAT may let such a dial in only because
+ * the peer was the first to send, and AutoNAT would take the peer for reachable
+ * (libp2p/specs#562). RFC 5382 (REQ-5) has NATs keep a closed connection for at least 4 minutes.
+ */
+const RECENT_PEER_TIMEOUT = 5 * 60_000
+
+/** How many addresses of such peers are remembered. A new one replaces the oldest */
+const RECENT_PEERS = 4_096
 
 /** Codes of a connection that exists already, or is in TIME_WAIT, or is one of the socket with itself */
 const PORT_ERRORS = ['EADDRINUSE', 'EADDRNOTAVAIL', 'ESELFCONNECT']

@@ -1,3 +1,4 @@
+import { PlanError } from '../connector.ts'
 import { NOISE, TLS } from '../libp2p.ts'
 import { decodeProposal } from '../optimistic/codec.ts'
 import type { WireFilter } from '../connection/wire-filter.ts'
@@ -95,7 +96,7 @@ export class SimultaneousOpen implements WireFilter {
 
   #find (): never {
     this.#state = 'found'
-    throw new Error('The peer dialed at the same time')
+    throw new PlanError('simultaneous-open', 'The peer dialed at the same time')
   }
 }
 

@@ -151,7 +151,7 @@ describe('who is at the other end of a connection that we dialed', () => {
               received.push(...filter.done ? data : filter.onReceive(data))
             }
           } catch (err: any) {
-            expect(err.name).to.equal('SimultaneousOpenError')
+            expect(err.name).to.equal('PlanError')
           }
 
           expect(filter.state).to.equal(state)
@@ -170,7 +170,7 @@ describe('who is at the other end of a connection that we dialed', () => {
     const filter = new SimultaneousOpen()
     filter.onSend(new Uint8ArrayList(proposal))
     filter.onReceive(proposal)
-    expect(() => { filter.onEnd() }).to.throw().with.property('name', 'SimultaneousOpenError')
+    expect(() => { filter.onEnd() }).to.throw().with.property('name', 'PlanError')
   })
 
   it('does not show in an end before the reply, or in the handshake', () => {

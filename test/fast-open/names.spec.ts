@@ -1,0 +1,6 @@
+import { namesWithSeveralAddresses } from '../dial/fixtures/names.ts'
+import { fastOpen } from '../../src/fast-open/index.ts'
+import { rawTransport } from '../fixtures/raw.ts'
+import { canListen } from './fixtures/availability.ts'
+
+namesWithSeveralAddresses('fastOpen', canListen, defer => rawTransport(defer, { fastOpen: fastOpen() }))
