@@ -106,13 +106,16 @@ export interface TCPDialSocketOptions extends TCPSocketOptions {
   /** A DNS look-up function to use in place of `dns.lookup` */
   lookup?: LookupFunction
 
-  /** Whether to try the addresses of a name of both families in turn (RFC 8305). By default as Node does */
+  /** Whether to try all addresses of a name in turn (RFC 8305), or only the first. By default as Node does */
   autoSelectFamily?: boolean
 
-  /** How long to try one address before the next one, in ms. By default as Node does */
+  /** How long an address may be silent before the next one is tried too, in ms. By default as Node does: 250 */
   autoSelectFamilyAttemptTimeout?: number
 
-  /** Fail with a `TimeoutError` if it takes longer than this until the connection is established, in ms. By default only the dial's signal ends it */
+  /**
+   * Fail with a `TimeoutError` if it takes longer than this until the connection is established, in ms: DNS look-ups, and with
+   * `reusePort` the wait for listeners that are about to listen, included. By default only the dial's signal ends it
+   */
   timeout?: number
 }
 
@@ -228,7 +231,7 @@ export interface TCPOptions {
   /**
    * TCP Fast Open, as `fastOpen()` of `libp2p-fast-tcp/fast-open` makes it. Dials send
    * their first bytes in the SYN, which saves a round trip from the second dial to a
-   * host on. Listeners take such bytes. Linux only; docs/fast-open.md says how both hosts
+   * host on. Listeners take such bytes. Names with several addresses are dialed in the ordinary way. Linux only; docs/fast-open.md says how both hosts
    * must be set up.
    *
    * @default undefined, off

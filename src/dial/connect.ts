@@ -61,9 +61,9 @@ export function connectSocket (socket: Socket, options: NetConnectOpts): Socket 
  * Happens if a dial leaves from the very port that it dials: the kernel answers its own SYN. It may choose
  * such a port by itself
  */
-export function isConnectedToItself (socket: Socket, target: Target): boolean {
-  // Node asks the kernel once for each address, and most dials end at the port
-  return !('path' in target) && socket.localPort === target.port && socket.localAddress === socket.remoteAddress
+function isConnectedToItself (socket: Socket, target: Target): boolean {
+  // Node asks the kernel for the local port once, which costs a microsecond. The kernel knows no peer yet if the SYN waits
+  return !('path' in target) && socket.localPort === target.port && socket.localAddress === (socket.remoteAddress ?? target.host)
 }
 
 async function connected (socket: Socket, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
-import { NotStartedError } from '@libp2p/interface'
 import net from 'node:net'
+import { NotStartedError } from '@libp2p/interface'
 import { CustomProgressEvent } from 'progress-events'
 import { endpointName, toEndpoint } from '../addresses.ts'
 import { PlanError } from '../connector.ts'

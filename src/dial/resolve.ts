@@ -34,7 +34,11 @@ function familyOf (endpoint: HostEndpoint, { family = 0 }: { family?: number | s
     return endpoint.family
   }
 
-  return family === 4 || family === 'IPv4' ? 4 : family === 6 || family === 'IPv6' ? 6 : 0
+  if (family === 4 || family === 'IPv4') {
+    return 4
+  }
+
+  return family === 6 || family === 'IPv6' ? 6 : 0
 }
 
 async function lookUp (host: string, family: 0 | 4 | 6, { hints = 0, lookup = dns.lookup }: Pick<TCPDialSocketOptions, 'hints' | 'lookup'>, signal: AbortSignal): Promise<unknown[]> {

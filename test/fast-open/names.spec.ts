@@ -1,5 +1,5 @@
-import { namesWithSeveralAddresses } from '../dial/fixtures/names.ts'
 import { fastOpen } from '../../src/fast-open/index.ts'
+import { namesWithSeveralAddresses } from '../dial/fixtures/names.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { canListen } from './fixtures/availability.ts'
 
