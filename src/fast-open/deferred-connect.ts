@@ -1,6 +1,5 @@
 import os from 'node:os'
-import { PlanError } from '../connector.ts'
-import { FIRST_WRITE_TIMEOUT } from '../constants.ts'
+import { FIRST_WRITE_TIMEOUT, PlanError } from '../connector.ts'
 import { withCause } from '../errors.ts'
 import type { KernelState } from './tcp-info.ts'
 import type { Establishing, EstablishingState, FastOpenOutcome, Target } from '../connector.ts'
