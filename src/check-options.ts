@@ -77,8 +77,8 @@ export function checkOption (of: string, name: string, value: unknown, rule: Rul
     throw new InvalidParametersError(`The option ${name} of ${of} must be ${rule.mustBe}, not ${shown(value)}`)
   }
 
-  if (rule.options != null) {
-    checkAll(of, `${name}.`, value as object, rule.options, rule.isOpen)
+  if (rule.options != null && isObject(value)) {
+    checkAll(of, `${name}.`, value, rule.options, rule.isOpen)
   }
 }
 

@@ -124,12 +124,18 @@ export class PlanError extends Error {
 export type BindServer = (server: Server, options: ListenOptions) => void
 
 /**
- * What `fastOpen()` of `libp2p-fast-tcp/fast-open` returns, for the option `fastOpen`
+ * What `linux()` of `libp2p-fast-tcp/linux` returns, for the option `linux`
  */
-export interface FastOpen {
-  /** Opens sockets whose SYN carries the first write. If that is impossible, `ordinary` opens the socket */
-  connector(ordinary: Connector): Connector
+export interface Linux {
+  /** Whether a SYN can carry the first write */
+  readonly hasFastOpen: boolean
 
-  /** Makes a server listen, and take data in a SYN */
+  /**
+   * Opens sockets with the options of `linux()`. `ordinary` opens those that can have none: unix sockets, and all if the
+   * kernel refuses. `maySynWait` tells whether a SYN may carry the first write, if `hasFastOpen`
+   */
+  connector(ordinary: Connector, maySynWait: boolean): Connector
+
+  /** Makes a server listen with the options of `linux()` */
   bindServer: BindServer
 }

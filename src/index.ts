@@ -35,7 +35,7 @@ import type { Transport } from '@libp2p/interface'
 
 export { CLOSE_TIMEOUT } from './settings.ts'
 export { IncompatibleUtilsError, ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
-export type { BindServer, ConnectOptions, Connector, Establishing, EstablishingState, FastOpen, FastOpenOutcome, OpenSocket, PortUse, Target } from './connector.ts'
+export type { BindServer, ConnectOptions, Connector, Establishing, EstablishingState, FastOpenOutcome, Linux, OpenSocket, PortUse, Target } from './connector.ts'
 export { holePunching } from './nat/hole-punching.ts'
 export { optimistic } from './optimistic/optimistic.ts'
 export type { HolePunchingComponents, HolePunchingInit } from './nat/hole-punching.ts'

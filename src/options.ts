@@ -1,4 +1,4 @@
-import type { FastOpen, FastOpenOutcome, PortUse } from './connector.ts'
+import type { FastOpenOutcome, Linux, PortUse } from './connector.ts'
 import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, NewStreamProgressEvents, OpenConnectionProgressEvents, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { LookupFunction } from 'node:net'
@@ -229,14 +229,13 @@ export interface TCPOptions {
   reusePort?: boolean
 
   /**
-   * TCP Fast Open, as `fastOpen()` of `libp2p-fast-tcp/fast-open` makes it. Dials send
-   * their first bytes in the SYN, which saves a round trip from the second dial to a
-   * host on. Listeners take such bytes. Names with several addresses are dialed in the ordinary way. Linux only; docs/fast-open.md says how both hosts
-   * must be set up.
+   * What Linux offers and Node has no API for, as `linux()` of `libp2p-fast-tcp/linux` makes
+   * it: TCP Fast Open, a low-water mark for unsent data, congestion control, timeouts and
+   * metrics of the kernel. docs/linux.md explains each.
    *
    * @default undefined, off
    */
-  fastOpen?: FastOpen
+  linux?: Linux
 
   /**
    * Options for every dialed socket
@@ -333,6 +332,6 @@ export interface TCPMetrics {
   /** By the port that they left from, with the option `reusePort`; not in `@libp2p/tcp` */
   ports?: CounterGroup<PortUse>
 
-  /** What became of the data in the SYN of dials, with the option `fastOpen`; not in `@libp2p/tcp` */
+  /** What became of the data in the SYN of dials, with the option `fastOpen` of `linux()`; not in `@libp2p/tcp` */
   fastOpen?: CounterGroup<FastOpenOutcome>
 }

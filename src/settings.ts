@@ -88,8 +88,8 @@ const RULES: Record<keyof TCPOptions, Rule> = {
   fairStreams: aBoolean,
   backpressure: aBoolean,
   reusePort: aBoolean,
-  fastOpen: {
-    mustBe: 'what fastOpen() of libp2p-fast-tcp/fast-open returns',
+  linux: {
+    mustBe: 'what linux() of libp2p-fast-tcp/linux returns',
     holds: (value: any) => ['connector', 'bindServer'].every(method => typeof value?.[method] === 'function')
   },
   // Node knows more options of sockets and servers

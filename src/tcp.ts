@@ -55,11 +55,12 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
     this.#logger = printableLogger(components.logger)
 
     const log = this.#logger.forComponent('libp2p:tcp')
+    const { linux, reusePort } = this.#settings
 
-    if (this.#settings.reusePort === true) {
+    if (reusePort === true) {
       this.#reusePort = new ReusePort(({ host, port }, err) => {
         log('a dial cannot leave from %s:%d, it leaves from any port - %e', host, port, err)
-      }, this.#settings.fastOpen)
+      }, linux)
     }
 
     this.#dialer = new Dialer({
@@ -70,7 +71,8 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
         this.#connections.set(maConn.timeline, maConn)
         timelines.set(maConn.timeline, port)
       },
-      fastOpen: this.#settings.fastOpen?.connector(ordinary),
+      plain: linux?.connector(ordinary, false) ?? ordinary,
+      fastOpen: linux?.hasFastOpen === true ? linux.connector(ordinary, true) : undefined,
       reusePort: this.#reusePort?.connector,
       metrics: dialerMetrics(components.metrics, this.#settings),
       log
@@ -157,7 +159,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       upgrader: options.upgrader,
       lingering: this.#lingering,
       sockets: this.#sockets,
-      bindServer: this.#reusePort?.bindServer ?? this.#settings.fastOpen?.bindServer,
+      bindServer: this.#reusePort?.bindServer ?? this.#settings.linux?.bindServer,
       onListen: this.#reusePort?.waitFor,
       onConnection: maConn => { this.#connections.set(maConn.timeline, maConn) },
       metrics: this.#components.metrics,

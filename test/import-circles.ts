@@ -21,7 +21,7 @@ const LAYERS = [
   ['src/listener'],
   ['src/nat'],
   ['src/dial'],
-  ['src/fast-open'],
+  ['src/linux'],
   ['src/tcp.ts', 'src/tcp.browser.ts', 'src/index.ts'],
   ['benchmarks'],
   ['test']

@@ -60,9 +60,9 @@ export const STACKS = {
    * network namespaces does, loopback seldom
    */
   'fast-open': async () => {
-    const { fastOpen } = await import('../../src/fast-open/index.ts')
+    const { linux } = await import('../../src/linux/index.ts')
 
-    return currentStack(await ourTcp({ fastOpen: fastOpen() }), true)
+    return currentStack(await ourTcp({ linux: linux({ fastOpen: true }) }), true)
   }
 }
 

@@ -5,7 +5,6 @@ import { FIRST_WRITE_TIMEOUT, PlanError } from '../connector.ts'
 import { abortError } from '../errors.ts'
 import { SimultaneousOpen } from '../nat/simultaneous-open.ts'
 import { OptimisticNegotiation } from '../optimistic/dial-proposal.ts'
-import { ordinary } from './connect.ts'
 import { describeNegotiation } from './negotiation-plan.ts'
 import { nextPlan } from './plan.ts'
 import type { LateConnect } from './late-connect.ts'
@@ -18,7 +17,10 @@ import type { DialSettings } from '../settings.ts'
 import type { Connection, Logger } from '@libp2p/interface'
 
 export interface AttemptInit {
-  /** Opens sockets with data in the SYN. Set with the option `fastOpen` */
+  /** Opens sockets without data in the SYN */
+  plain: Connector
+
+  /** Opens sockets with data in the SYN. Set with the option `fastOpen` of `linux()` */
   fastOpen?: Connector
 
   /** Makes a connector open sockets from a listening port, also to a peer that has just been connected to it. Set with the option `reusePort` */
@@ -150,7 +152,7 @@ export class Attempt {
   async #open ({ fastOpen, port, target }: Plan, signal: AbortSignal): Promise<OpenSocket> {
     const { reusePort } = this.#init
     const { options, settings: { socket } } = this.#dial
-    const connector = fastOpen ? this.#init.fastOpen ?? ordinary : ordinary
+    const connector = (fastOpen ? this.#init.fastOpen : undefined) ?? this.#init.plain
 
     if (reusePort == null) {
       return connector.open(target, socket, signal)

@@ -6,7 +6,7 @@ import type { Metrics } from '@libp2p/interface'
  * working. options.ts marks the metrics that it does not have.
  */
 
-export function dialerMetrics (metrics?: Metrics, { reusePort, fastOpen }: Pick<TCPOptions, 'reusePort' | 'fastOpen'> = {}): TCPMetrics | undefined {
+export function dialerMetrics (metrics?: Metrics, { reusePort, linux }: Pick<TCPOptions, 'reusePort' | 'linux'> = {}): TCPMetrics | undefined {
   if (metrics == null) {
     return
   }
@@ -30,7 +30,7 @@ export function dialerMetrics (metrics?: Metrics, { reusePort, fastOpen }: Pick<
         help: 'Total count of TCP sockets that were opened by the local port that they left from'
       })
       : undefined,
-    fastOpen: fastOpen != null
+    fastOpen: linux?.hasFastOpen === true
       ? metrics.registerCounterGroup('libp2p_tcp_fast_open_dials_total', {
         label: 'outcome',
         help: 'Total count of TCP dials by what became of the data in the SYN'

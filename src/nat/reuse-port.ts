@@ -7,7 +7,7 @@ import { chooseLocalAddress, mayServe, needsSource } from './local-port.ts'
 import { sourceAddress } from './source-address.ts'
 import type { ListeningAddress, LocalAddress } from './local-port.ts'
 import type { Endpoint } from '../addresses.ts'
-import type { BindServer, Connector, FastOpen } from '../connector.ts'
+import type { BindServer, Connector, Linux } from '../connector.ts'
 import type { ListenOptions, Server, Socket } from 'node:net'
 
 /** How long a dial waits for listeners that are about to listen, in ms. Only the look-up of a name takes that long */
@@ -44,17 +44,17 @@ export class ReusePort {
   /** Addresses whose peer has connected to a listening port, and when that ended (Infinity: still open). The oldest first */
   readonly #recent = new Map<string, number>()
   readonly #onTaken: (local: LocalAddress, err: Error) => void
-  readonly #fastOpen?: FastOpen
+  readonly #linux?: Linux
 
   /**
    * `onTaken` is called when a dial cannot leave from the port that it should leave from.
-   * With `fastOpen` servers also take data in a SYN.
+   * With `linux` servers have its options too.
    *
    * @throws {ReusePortUnsupportedError} if the runtime or the system cannot share a port
    */
-  constructor (onTaken: (local: LocalAddress, err: Error) => void, fastOpen?: FastOpen) {
+  constructor (onTaken: (local: LocalAddress, err: Error) => void, linux?: Linux) {
     this.#onTaken = onTaken
-    this.#fastOpen = fastOpen
+    this.#linux = linux
     assertSupported()
   }
 
@@ -79,8 +79,8 @@ export class ReusePort {
 
     this.#options.set(server, options)
 
-    if (this.#fastOpen != null) {
-      this.#fastOpen.bindServer(server, { ...options, reusePort: true })
+    if (this.#linux != null) {
+      this.#linux.bindServer(server, { ...options, reusePort: true })
     } else {
       server.listen({ ...options, reusePort: true })
     }

@@ -4,20 +4,20 @@ import { defaultLogger } from '@libp2p/logger'
 import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
-import { fastOpen } from '../../src/fast-open/index.ts'
 import { holePunching, optimistic, tcp } from '../../src/index.ts'
+import { linux } from '../../src/linux/index.ts'
 import { createNode } from '../fixtures/node.ts'
 import { passThrough } from '../fixtures/raw.ts'
 
 const MS = '0 or more milliseconds'
 const BOOLEAN = 'true or false'
-const FAST_OPEN = 'what fastOpen() of libp2p-fast-tcp/fast-open returns'
+const LINUX = 'what linux() of libp2p-fast-tcp/linux returns'
 
 /** What a caller may pass by mistake, and what follows `The option ` */
 const wrong: Array<[init: object, message: string]> = [
-  [{ fastOpen: true }, `fastOpen of tcp() must be ${FAST_OPEN}, not true`],
-  [{ fastOpen }, `fastOpen of tcp() must be ${FAST_OPEN}, not a function`],
-  [{ fastOpen: {} }, `fastOpen of tcp() must be ${FAST_OPEN}, not an object`],
+  [{ linux: true }, `linux of tcp() must be ${LINUX}, not true`],
+  [{ linux }, `linux of tcp() must be ${LINUX}, not a function`],
+  [{ linux: {} }, `linux of tcp() must be ${LINUX}, not an object`],
   [{ reusePort: 'yes' }, `reusePort of tcp() must be ${BOOLEAN}, not 'yes' (a string)`],
   [{ optimistic: 'no' }, `optimistic of tcp() must be ${BOOLEAN}, not 'no' (a string)`],
   [{ optimistic }, `optimistic of tcp() must be ${BOOLEAN}, not a function`],
@@ -129,10 +129,26 @@ describe('a wrong option', () => {
     expect(messageOf(() => holePunching(undefined as any)(node))).to.match(/^holePunching\(\) takes a factory of a service/)
   })
 
-  it('of fastOpen() is told', () => {
-    expect(messageOf(() => fastOpen({ queue: '5' as any }))).to.equal('The option queue of fastOpen() must be a whole number from 1 to 2147483647, not \'5\' (a string)')
-    expect(messageOf(() => fastOpen({ que: 5 } as any))).to.equal('fastOpen() has no option que. Did you mean queue?')
-  })
+  const wrongForLinux: Array<[object, string]> = [
+    [{ fastOpen: 'yes' }, 'The option fastOpen of linux() must be true, false or an object, not \'yes\' (a string)'],
+    [{ fastOpen: { queue: '5' } }, 'The option fastOpen.queue of linux() must be a whole number from 1 to 2147483647, not \'5\' (a string)'],
+    [{ fastOpen: { que: 5 } }, 'linux() has no option fastOpen.que. Did you mean fastOpen.queue?'],
+    [{ unsentLowWater: 0 }, 'The option unsentLowWater of linux() must be a number of bytes from 1 on, not 0'],
+    [{ unsentLowWater: '1' }, 'The option unsentLowWater of linux() must be a number of bytes from 1 on, not \'1\' (a string)'],
+    [{ congestion: 'bbr\0' }, 'The option congestion of linux() must be the name of a congestion control algorithm, not \'bbr\\u{0}\' (a string)'],
+    [{ congestion: 'a-name-of-16-let' }, 'The option congestion of linux() must be the name of a congestion control algorithm, not \'a-name-of-16-let\' (a string)'],
+    [{ userTimeout: 0 }, 'The option userTimeout of linux() must be a whole number of ms from 1 to 2147483647, not 0'],
+    [{ userTimeout: Infinity }, 'The option userTimeout of linux() must be a whole number of ms from 1 to 2147483647, not Infinity'],
+    [{ keepAliveInterval: 0 }, 'The option keepAliveInterval of linux() must be a number of ms from 1 to 32767000, not 0'],
+    [{ keepAliveProbes: 128 }, 'The option keepAliveProbes of linux() must be a whole number from 1 to 127, not 128'],
+    [{ congestionControl: 'bbr' }, 'linux() has no option congestionControl. Did you mean congestion?']
+  ]
+
+  for (const [options, message] of wrongForLinux) {
+    it(`of linux() is told: ${JSON.stringify(options)}`, () => {
+      expect(messageOf(() => linux(options))).to.equal(message)
+    })
+  }
 })
 
 describe('options that a caller changes later', () => {

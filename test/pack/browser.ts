@@ -6,17 +6,17 @@ import { noise } from '@libp2p/noise'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
 import * as fastTcp from 'libp2p-fast-tcp'
-import * as fastTcpFastOpen from 'libp2p-fast-tcp/fast-open'
+import * as fastTcpLinux from 'libp2p-fast-tcp/linux'
 
 const { CLOSE_TIMEOUT, holePunching, optimistic, tcp } = fastTcp
-const { fastOpen } = fastTcpFastOpen
+const { linux } = fastTcpLinux
 
 const attempts: Record<string, () => Promise<unknown>> = {
   tcp: async () => createLibp2p({ transports: [tcp({ closeTimeout: CLOSE_TIMEOUT })] }),
   'optimistic(noise)': async () => createLibp2p({ connectionEncrypters: [optimistic(noise())] }),
   'optimistic(yamux)': async () => createLibp2p({ streamMuxers: [optimistic(yamux())] }),
   holePunching: async () => createLibp2p({ services: { punch: holePunching(() => ({})) } }),
-  fastOpen: async () => fastOpen()
+  linux: async () => linux()
 }
 
 const errors = await Promise.all(Object.entries(attempts).map(async ([name, attempt]) => {
@@ -29,6 +29,6 @@ const errors = await Promise.all(Object.entries(attempts).map(async ([name, atte
   }
 }))
 
-const exported = [fastTcp, fastTcpFastOpen].map(module => Object.keys(module).sort().join(' '))
+const exported = [fastTcp, fastTcpLinux].map(module => Object.keys(module).sort().join(' '))
 
 console.info(JSON.stringify({ errors, exported })) // eslint-disable-line no-console

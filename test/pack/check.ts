@@ -12,7 +12,7 @@ import { BUNDLERS, checkBundles } from './bundles.ts'
 const NODES = ['22', '24', '26']
 
 /** What nobody notices when it is not there */
-const FILES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE-APACHE', 'LICENSE-MIT', 'src/index.ts', 'dist/src/index.js', 'dist/src/index.d.ts', 'dist/src/fast-open/index.js']
+const FILES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE-APACHE', 'LICENSE-MIT', 'src/index.ts', 'dist/src/index.js', 'dist/src/index.d.ts', 'dist/src/linux/index.js']
 
 /** What looks at the packed package. Nothing of it can be required from CommonJS: libp2p has only ES modules too */
 const LINTERS = { publint: ['--strict'], attw: ['--profile', 'esm-only', '--no-emoji', '--no-color'] }
@@ -65,15 +65,15 @@ try {
     }
 
     console.info('Node %s: imports, dials and echoes', version)
-    console.info('Node %s: TCP Fast Open %s', version, await fastOpenOf(node))
+    console.info('Node %s: linux() %s', version, await linuxOf(node))
   }
 } finally {
   await rm(project, { recursive: true, force: true })
 }
 
-/** Here, where koffi is not installed: what `fastOpen()` says is missing, or `is there` */
-async function fastOpenOf (node: string): Promise<string> {
-  const program = "import { fastOpen } from 'libp2p-fast-tcp/fast-open'; try { fastOpen(); console.log('is there') } catch (err) { console.log('has no ' + err.missing) }"
+/** Here, where koffi is not installed: what `linux()` says is missing, or `is there` */
+async function linuxOf (node: string): Promise<string> {
+  const program = "import { linux } from 'libp2p-fast-tcp/linux'; try { linux(); console.log('is there') } catch (err) { console.log('has no ' + err.missing) }"
   const { stdout } = await execa(node, ['--no-warnings', '--input-type=module', '--eval', program], { cwd: project })
 
   return stdout

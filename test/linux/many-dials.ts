@@ -2,8 +2,8 @@
 import { noise } from '@libp2p/noise'
 import { yamux } from '@libp2p/yamux'
 import { seededRandom } from '../../benchmarks/run/random.ts'
-import { fastOpen } from '../../src/fast-open/index.ts'
 import { optimistic, tcp } from '../../src/index.ts'
+import { linux } from '../../src/linux/index.ts'
 import { counters } from '../fixtures/counters.ts'
 import { openHandles, until } from '../fixtures/waiting.ts'
 import { dialer } from '../negotiation/fixtures/dialer.ts'
@@ -16,7 +16,7 @@ import type { Libp2pOptions } from 'libp2p'
  * dial in ten at random. Fails where a byte is lost, or a descriptor or handle is left.
  *
  * Needs a network namespace where `net.ipv4.tcp_fastopen` is 3:
- * unshare -n sh -c 'ip link set lo up; sysctl -qw net.ipv4.tcp_fastopen=3; npm exec -- node test/fast-open/many-dials.ts'
+ * unshare -n sh -c 'ip link set lo up; sysctl -qw net.ipv4.tcp_fastopen=3; npm exec -- node test/linux/many-dials.ts'
  */
 
 const DIALS = Number(process.argv[2] ?? 10_000)
@@ -32,8 +32,8 @@ const cleanups: Array<() => unknown> = []
 const defer = (cleanup: () => unknown): void => { cleanups.push(cleanup) }
 
 const before = socketDescriptors()
-const listener = await bareNode(defer, { ...stack(), addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] }, transports: [tcp({ fastOpen: fastOpen() })] })
-const { dial } = await dialer(defer, { ...stack(), tcp: { fastOpen: fastOpen() }, counts })
+const listener = await bareNode(defer, { ...stack(), addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] }, transports: [tcp({ linux: linux({ fastOpen: true }) })] })
+const { dial } = await dialer(defer, { ...stack(), tcp: { linux: linux({ fastOpen: true }) }, counts })
 const addr = listener.getMultiaddrs()[0].toString()
 
 await listener.handle(ECHO, echo, { maxInboundStreams: 1_000 })

@@ -7,8 +7,8 @@ export interface Libc {
   bind(fd: number, address: Uint8Array): number
   listen(fd: number, backlog: number): number
 
-  /** Sets an option that is an `int` */
-  setOption(fd: number, level: number, name: number, value: number): number
+  /** Sets an option that is an `int` or a string */
+  setOption(fd: number, level: number, name: number, value: number | string): number
 
   /**
    * Reads an option into a buffer.
@@ -16,6 +16,13 @@ export interface Libc {
    * @returns how many bytes the kernel filled
    */
   getOption(fd: number, level: number, name: number, into: Uint8Array): number
+
+  /**
+   * Reads the address of this end of a socket, or of the peer's, into a buffer.
+   *
+   * @returns how many bytes the kernel filled
+   */
+  getAddress(fd: number, end: 'own' | 'peer', into: Uint8Array): number
 
   /** Sends without waiting, and without a signal where the peer is gone */
   send(fd: number, bytes: Uint8Array): number
@@ -36,14 +43,21 @@ export const SOCK_CLOEXEC = 0o2000000
 
 export const SOL_SOCKET = 1
 export const SO_REUSEADDR = 2
+export const SO_KEEPALIVE = 9
 export const SO_REUSEPORT = 15
 
 export const IPPROTO_IPV6 = 41
 export const IPV6_V6ONLY = 26
 
 export const IPPROTO_TCP = 6
+export const TCP_KEEPIDLE = 4
+export const TCP_KEEPINTVL = 5
+export const TCP_KEEPCNT = 6
 export const TCP_INFO = 11
+export const TCP_CONGESTION = 13
+export const TCP_USER_TIMEOUT = 18
 export const TCP_FASTOPEN = 23
+export const TCP_NOTSENT_LOWAT = 25
 export const TCP_FASTOPEN_CONNECT = 30
 
 export const MSG_DONTWAIT = 0x40

@@ -1,5 +1,4 @@
 import os from 'node:os'
-import { multiaddr } from '@multiformats/multiaddr'
 import { AF_INET, AF_INET6 } from './libc.ts'
 
 /**
@@ -17,7 +16,7 @@ export function socketAddress (host: string, port: number): { family: number, by
   // the family in the byte order of this machine, port and address in that of the network
   new Uint16Array(bytes.buffer, 0, 1)[0] = family
   view.setUint16(2, port)
-  bytes.set(ipBytes(ip, isIPv6), isIPv6 ? 8 : 4)
+  bytes.set(isIPv6 ? ip6Bytes(ip) : ip4Bytes(ip), isIPv6 ? 8 : 4)
 
   if (zone != null) {
     new Uint32Array(bytes.buffer, 24, 1)[0] = scopeId(zone)
@@ -26,9 +25,22 @@ export function socketAddress (host: string, port: number): { family: number, by
   return { family, bytes }
 }
 
-/** Behind the code of the protocol, which takes one byte, a multiaddr holds the address as it is */
-function ipBytes (ip: string, isIPv6: boolean): Uint8Array {
-  return multiaddr(`/${isIPv6 ? 'ip6' : 'ip4'}/${ip}`).bytes.subarray(1)
+function ip4Bytes (ip: string): number[] {
+  return ip.split('.').map(Number)
+}
+
+/** The caller knows that it is an IPv6 address: `::` stands for as many zeros as are missing */
+function ip6Bytes (ip: string): number[] {
+  const [head, tail = []] = ip.split('::').map(part => part === '' ? [] : part.split(':').flatMap(groupBytes))
+
+  return [...head, ...new Array(16 - head.length - tail.length).fill(0), ...tail]
+}
+
+/** Two bytes; four if the address ends like one of IPv4 */
+function groupBytes (group: string): number[] {
+  const number = parseInt(group, 16)
+
+  return group.includes('.') ? ip4Bytes(group) : [number >> 8, number & 0xff]
 }
 
 /** The number of an interface, by its name or as it is */

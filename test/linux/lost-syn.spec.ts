@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect } from 'aegir/chai'
-import { fastOpen } from '../../src/fast-open/index.ts'
+import { linux } from '../../src/linux/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -44,12 +44,12 @@ describe(`a SYN with data${isOwnNamespace ? '' : ' (SKIPPED: this is no network 
     }
 
     const node = await echoNode(defer)
-    const cookies = await rawTransport(defer, { fastOpen: fastOpen() }).listen()
+    const cookies = await rawTransport(defer, { linux: linux({ fastOpen: true }) }).listen()
     const counts = counters()
-    const { dial } = await dialer(defer, { tcp: { fastOpen: fastOpen() }, counts })
+    const { dial } = await dialer(defer, { tcp: { linux: linux({ fastOpen: true }) }, counts })
     const addr = node.getMultiaddrs()[0].toString()
 
-    const cookie = await rawTransport(defer, { fastOpen: fastOpen() }).dial(cookies.addr)
+    const cookie = await rawTransport(defer, { linux: linux({ fastOpen: true }) }).dial(cookies.addr)
     await cookie.close()
     dropSynsWithData()
 
@@ -71,13 +71,13 @@ describe(`a SYN with data${isOwnNamespace ? '' : ' (SKIPPED: this is no network 
 
   it('that the kernel cannot send after all, since it has just lost the cookie, is dialed again', async () => {
     const node = await echoNode(defer)
-    const { dial: dialRaw, listen } = rawTransport(defer, { fastOpen: fastOpen() })
+    const { dial: dialRaw, listen } = rawTransport(defer, { linux: linux({ fastOpen: true }) })
     const { addr } = await listen()
     const cookie = await dialRaw(addr)
     await cookie.close()
 
     const counts = counters()
-    const { dial } = await dialer(defer, { tcp: { fastOpen: fastOpen() }, counts })
+    const { dial } = await dialer(defer, { tcp: { linux: linux({ fastOpen: true }) }, counts })
     const connection = await within(2_000, 'the dial', dial(node.getMultiaddrs()[0].toString(), {
       onProgress ({ type }) {
         if (type === 'upgrader:encrypt-outbound-connection') {

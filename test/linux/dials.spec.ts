@@ -3,8 +3,8 @@ import { tls } from '@libp2p/tls'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { fastOpen } from '../../src/fast-open/index.ts'
 import { optimistic, tcp } from '../../src/index.ts'
+import { linux } from '../../src/linux/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { rawPeer, readAll } from '../fixtures/peers.ts'
@@ -17,7 +17,7 @@ import { remote, reply } from '../negotiation/fixtures/remote.ts'
 import { EAGER, ECHO, bareNode, echo, firstByte } from '../negotiation/fixtures/stacks.ts'
 import { canListen, skipped } from './fixtures/availability.ts'
 import { expectNoLeak } from './fixtures/descriptors.ts'
-import type { FastOpen, TCPOptions } from '../../src/index.ts'
+import type { Linux, TCPOptions } from '../../src/index.ts'
 import type { Defer } from '../fixtures/cleanup.ts'
 import type { Dialer } from '../negotiation/fixtures/dialer.ts'
 import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
@@ -34,7 +34,7 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
     }
   })
 
-  async function listener (defer: Defer, { host = '/ip4/127.0.0.1', security = 'noise' as keyof typeof encrypters, options = { fastOpen: fastOpen() } as TCPOptions, node: nodeOptions = {} as Libp2pOptions } = {}): Promise<Libp2p> {
+  async function listener (defer: Defer, { host = '/ip4/127.0.0.1', security = 'noise' as keyof typeof encrypters, options = { linux: linux({ fastOpen: true }) } as TCPOptions, node: nodeOptions = {} as Libp2pOptions } = {}): Promise<Libp2p> {
     const node = await bareNode(defer, {
       addresses: { listen: [`${host}/tcp/0`] },
       transports: [tcp(options)],
@@ -51,7 +51,7 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
   async function fastDialer (defer: Defer, security: keyof typeof encrypters = 'noise', init: TCPOptions = {}): Promise<Dialer & { outcomes(): Record<string, number> }> {
     const counts = counters()
     const made = await dialer(defer, {
-      tcp: { fastOpen: fastOpen(), ...init },
+      tcp: { linux: linux({ fastOpen: true }), ...init },
       connectionEncrypters: [optimistic(encrypters[security]()) as any],
       streamMuxers: [optimistic(yamux())],
       counts
@@ -89,7 +89,7 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
     const node = await listener(defer)
     const counts = counters()
     const { dial } = await fastDialer(defer)
-    const { dial: counting } = await dialer(defer, { tcp: { fastOpen: fastOpen() }, counts })
+    const { dial: counting } = await dialer(defer, { tcp: { linux: linux({ fastOpen: true }) }, counts })
     const addr = node.getMultiaddrs()[0].toString()
 
     await echoOnce(await dial(addr))
@@ -123,14 +123,14 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
       const { dial } = await fastDialer(defer)
       await echoOnce(await dial(cookie.getMultiaddrs()[0].toString()))
 
-      return [await failure(undefined, addr, options), await failure(fastOpen(), addr, options)]
+      return [await failure(undefined, addr, options), await failure(linux({ fastOpen: true }), addr, options)]
     }
 
     interface Failure { error: any, counted: Record<string, number>, errors: Record<string, number>, progress: string[] }
 
-    async function failure (fastOpen: FastOpen | undefined, addr: string, options: object): Promise<Failure> {
+    async function failure (linux: Linux | undefined, addr: string, options: object): Promise<Failure> {
       const counts = counters()
-      const { dial, progress } = await dialer(defer, { tcp: { fastOpen }, counts })
+      const { dial, progress } = await dialer(defer, { tcp: { linux }, counts })
       const signal = AbortSignal.timeout(300)
       const error = await dial(addr, { signal, ...options }).then(() => { throw new Error('dialed') }, err => err)
 
@@ -238,7 +238,7 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
   })
 
   async function withCookie (): Promise<ReturnType<typeof rawTransport> & Awaited<ReturnType<ReturnType<typeof rawTransport>['listen']>>> {
-    const transport = rawTransport(defer, { fastOpen: fastOpen() })
+    const transport = rawTransport(defer, { linux: linux({ fastOpen: true }) })
     const listening = await transport.listen()
     const first = await transport.dial(listening.addr)
     const accepted = await listening.next()
@@ -262,7 +262,7 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
   })
 
   it('end when the transport stops in a look-up that never answers', async () => {
-    const { dial, transport } = rawTransport(defer, { fastOpen: fastOpen() })
+    const { dial, transport } = rawTransport(defer, { linux: linux({ fastOpen: true }) })
     const asked = Promise.withResolvers<void>()
     const dialed = dial('/dns4/never.test/tcp/1', { lookup: () => { asked.resolve() } })
     dialed.catch(() => {})
@@ -321,7 +321,7 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
   it('are ordinary ones where the other side begins, or nothing is encrypted', async () => {
     const node = await listener(defer)
     const counts = counters()
-    const { dial } = await dialer(defer, { tcp: { fastOpen: fastOpen() }, counts })
+    const { dial } = await dialer(defer, { tcp: { linux: linux({ fastOpen: true }) }, counts })
 
     for (const options of [{ initiator: false }, { skipEncryption: true, muxerFactory: undefined }]) {
       await dial(node.getMultiaddrs()[0].toString(), { ...options, signal: AbortSignal.timeout(200) } as any).catch(() => {})

@@ -22,7 +22,7 @@ export interface KernelState {
  * Reads the first 8 bytes of `struct tcp_info`. The first byte is the state, the sixth holds
  * the options, and two bits of the eighth say why the data of the SYN was not acknowledged.
  */
-export function readTcpInfo (info: Uint8Array): KernelState {
+export function readKernelState (info: Uint8Array): KernelState {
   return {
     isPending: info[0] === SYN_SENT,
     outcome: (info[5] & SYN_DATA) !== 0 ? 'acknowledged' : FAILURES[(info[7] >> 1) & 3]

@@ -1,6 +1,6 @@
 import net from 'node:net'
 import { expect } from 'aegir/chai'
-import { fastOpen } from '../../src/fast-open/index.ts'
+import { linux } from '../../src/linux/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
@@ -21,8 +21,8 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
   for (const host of ['/ip4/127.0.0.1', '/ip6/::1']) {
     it(`a dial leaves from the listening port, with its first bytes in the SYN: ${host}`, async () => {
       const counts = counters()
-      const listening = await rawTransport(defer, { fastOpen: fastOpen() }).listen(`${host}/tcp/0`)
-      const dialing = rawTransport(defer, { fastOpen: fastOpen(), reusePort: true }, { metrics: counts.metrics })
+      const listening = await rawTransport(defer, { linux: linux({ fastOpen: true }) }).listen(`${host}/tcp/0`)
+      const dialing = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: true }, { metrics: counts.metrics })
       const { port } = await dialing.listen(`${host}/tcp/0`)
       const dialOnce = async (): Promise<void> => {
         const maConn = await dialing.dial(listening.addr, {
@@ -37,7 +37,7 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
       }
 
       // a cookie
-      const first = await rawTransport(defer, { fastOpen: fastOpen() }).dial(listening.addr)
+      const first = await rawTransport(defer, { linux: linux({ fastOpen: true }) }).dial(listening.addr)
       await listening.next()
       await first.close()
 
@@ -49,8 +49,8 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
 
   it('a dial whose port is in use with the same peer leaves from any, with its first bytes in the SYN', async () => {
     const counts = counters()
-    const listening = await rawTransport(defer, { fastOpen: fastOpen() }).listen()
-    const dialing = rawTransport(defer, { fastOpen: fastOpen(), reusePort: true }, { metrics: counts.metrics })
+    const listening = await rawTransport(defer, { linux: linux({ fastOpen: true }) }).listen()
+    const dialing = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: true }, { metrics: counts.metrics })
     await dialing.listen()
 
     const first = await dialing.dial(listening.addr)
@@ -62,7 +62,7 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
   })
 
   it('two servers share a port that takes data in a SYN', async () => {
-    const { listen } = rawTransport(defer, { fastOpen: fastOpen(), reusePort: true })
+    const { listen } = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: true })
     const { addr } = await listen()
 
     expect((await listen(addr)).addr.toString()).to.equal(addr.toString())
@@ -70,8 +70,8 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
 
   it('a dial that punches a hole is an ordinary one: its SYN does not wait', async () => {
     const counts = counters()
-    const listening = await rawTransport(defer, { fastOpen: fastOpen() }).listen()
-    const dialing = rawTransport(defer, { fastOpen: fastOpen(), reusePort: true }, { metrics: counts.metrics })
+    const listening = await rawTransport(defer, { linux: linux({ fastOpen: true }) }).listen()
+    const dialing = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: true }, { metrics: counts.metrics })
     await dialing.listen()
 
     await dialing.dial(listening.addr, { reusePort: true })

@@ -1,19 +1,20 @@
 import net from 'node:net'
-import { IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, SO_REUSEADDR, SO_REUSEPORT, TCP_FASTOPEN } from './libc.ts'
+import { IPPROTO_IPV6, IPV6_V6ONLY, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, SO_REUSEADDR, SO_REUSEPORT } from './libc.ts'
 import { socketAddress } from './socket-address.ts'
+import { setOptions } from './socket-options.ts'
 import { systemError } from './system-error.ts'
 import type { Libc } from './libc.ts'
+import type { SocketOption } from './socket-options.ts'
 import type { ListenOptions, Server } from 'node:net'
 
 /** Node's own default */
 const BACKLOG = 511
 
 /**
- * In place of `server.listen(options)`: the server takes data in a SYN, from peers
- * that show a cookie. At most `queue` connections wait for the end of their TCP handshake
- * with their data taken already.
+ * In place of `server.listen(options)`: the server has options that Node has no API for, and
+ * the sockets that it accepts inherit them.
  */
-export function listenWithFastOpen (libc: Libc, queue: number, server: Server, options: ListenOptions): void {
+export function listenWithOptions (libc: Libc, socketOptions: SocketOption[], server: Server, options: ListenOptions): void {
   const { host, port = 0, path } = options
 
   // a server that listens already throws
@@ -22,7 +23,7 @@ export function listenWithFastOpen (libc: Libc, queue: number, server: Server, o
     return
   }
 
-  const { fd, failed } = openDescriptor(libc, queue, { ...options, host, port })
+  const { fd, failed } = openDescriptor(libc, socketOptions, { ...options, host, port })
 
   if (failed != null) {
     // as Node does: not before `listen` has returned
@@ -46,7 +47,7 @@ export function listenWithFastOpen (libc: Libc, queue: number, server: Server, o
 type Opened = { fd: number, failed?: undefined } | { fd?: undefined, failed: number }
 
 /** Opens a socket that listens. If a step fails, no descriptor is left open */
-function openDescriptor (libc: Libc, queue: number, { host, port, backlog, ipv6Only, reusePort }: ListenOptions & { host: string, port: number }): Opened {
+function openDescriptor (libc: Libc, socketOptions: SocketOption[], { host, port, backlog, ipv6Only, reusePort }: ListenOptions & { host: string, port: number }): Opened {
   const { family, bytes } = socketAddress(host, port)
   const fd = libc.socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
 
@@ -58,7 +59,7 @@ function openDescriptor (libc: Libc, queue: number, { host, port, backlog, ipv6O
     () => libc.setOption(fd, SOL_SOCKET, SO_REUSEADDR, 1),
     () => reusePort === true ? libc.setOption(fd, SOL_SOCKET, SO_REUSEPORT, 1) : 0,
     () => host.includes(':') ? libc.setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, ipv6Only === true ? 1 : 0) : 0,
-    () => libc.setOption(fd, IPPROTO_TCP, TCP_FASTOPEN, queue),
+    () => setOptions(libc, fd, socketOptions),
     () => libc.bind(fd, bytes),
     // here, so that it cannot fail when Node does it again
     () => libc.listen(fd, backlog ?? BACKLOG)

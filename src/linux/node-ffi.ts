@@ -1,4 +1,4 @@
-import { fromInt, toInt } from './int.ts'
+import { fromInt, optionBytes, toInt } from './int.ts'
 import { MSG_DONTWAIT, MSG_NOSIGNAL } from './libc.ts'
 import type { Libc } from './libc.ts'
 
@@ -30,6 +30,8 @@ export function libcByNode (): Libc {
     listen: { arguments: ['i32', 'i32'], return: 'i32' },
     setsockopt: { arguments: ['i32', 'i32', 'i32', 'buffer', 'u32'], return: 'i32' },
     getsockopt: { arguments: ['i32', 'i32', 'i32', 'buffer', 'buffer'], return: 'i32' },
+    getsockname: { arguments: ['i32', 'buffer', 'buffer'], return: 'i32' },
+    getpeername: { arguments: ['i32', 'buffer', 'buffer'], return: 'i32' },
     send: { arguments: ['i32', 'buffer', 'u64', 'i32'], return: 'i32' },
     close: { arguments: ['i32'], return: 'i32' },
     __errno_location: { arguments: [], return: 'pointer' }
@@ -43,10 +45,20 @@ export function libcByNode (): Libc {
     socket: (family, type, protocol) => orError(libc.socket(family, type, protocol)),
     bind: (fd, address) => orError(libc.bind(fd, address, address.byteLength)),
     listen: (fd, backlog) => orError(libc.listen(fd, backlog)),
-    setOption: (fd, level, name, value) => orError(libc.setsockopt(fd, level, name, fromInt(value), 4)),
+    setOption (fd, level, name, value) {
+      const bytes = optionBytes(value)
+
+      return orError(libc.setsockopt(fd, level, name, bytes, bytes.byteLength))
+    },
     getOption (fd, level, name, into) {
       const length = fromInt(into.byteLength)
       const result = orError(libc.getsockopt(fd, level, name, into, length))
+
+      return result < 0 ? result : toInt(length)
+    },
+    getAddress (fd, end, into) {
+      const length = fromInt(into.byteLength)
+      const result = orError((end === 'own' ? libc.getsockname : libc.getpeername)(fd, into, length))
 
       return result < 0 ? result : toInt(length)
     },

@@ -4,8 +4,8 @@ import { noise } from '@libp2p/noise'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { fastOpen } from '../../src/fast-open/index.ts'
 import { tcp } from '../../src/index.ts'
+import { linux } from '../../src/linux/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
@@ -31,7 +31,7 @@ describe(`what a SYN with data can do to a listener${skipped(canListen)}`, () =>
   async function listener (queue?: number): Promise<Libp2p> {
     const node = await bareNode(defer, {
       addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-      transports: [tcp({ fastOpen: fastOpen({ queue }) })],
+      transports: [tcp({ linux: linux({ fastOpen: { queue } }) })],
       connectionEncrypters: [noise()],
       streamMuxers: [yamux()]
     })
@@ -43,7 +43,7 @@ describe(`what a SYN with data can do to a listener${skipped(canListen)}`, () =>
 
   it('a repeated one begins a handshake that nobody can finish: no connection, no stream', async () => {
     const node = await listener()
-    const { dial } = await dialer(defer, { tcp: { fastOpen: fastOpen() } })
+    const { dial } = await dialer(defer, { tcp: { linux: linux({ fastOpen: true }) } })
     const { addr, next } = await rawPeer(defer)
 
     // what somebody on the path reads of a dial
@@ -72,7 +72,7 @@ describe(`what a SYN with data can do to a listener${skipped(canListen)}`, () =>
     expect(opened).to.be.empty()
 
     // the listener serves others as before
-    const other = await dialer(defer, { tcp: { fastOpen: fastOpen() } })
+    const other = await dialer(defer, { tcp: { linux: linux({ fastOpen: true }) } })
     const connection = await other.dial(node.getMultiaddrs()[0].toString())
     expect(await firstByte(await connection.newStream(ECHO, EAGER))).to.equal(42)
   })
@@ -85,7 +85,7 @@ describe(`what a SYN with data can do to a listener${skipped(canListen)}`, () =>
     const QUEUE = 4
     const DIALS = 12
     let accepted = 0
-    const { listen, dial } = rawTransport(defer, { fastOpen: fastOpen({ queue: QUEUE }) })
+    const { listen, dial } = rawTransport(defer, { linux: linux({ fastOpen: { queue: QUEUE } }) })
     const { addr, port } = await listen(undefined, { onInbound () { accepted++ } })
     const cookie = await dial(addr)
     await until(() => accepted === 1, 'it has a cookie')

@@ -1,11 +1,11 @@
 import os from 'node:os'
 import { expect } from 'aegir/chai'
-import { libcByKoffi } from '../../src/fast-open/koffi.ts'
-import { AF_INET, AF_INET6, IPPROTO_TCP, SOCK_CLOEXEC, SOCK_STREAM, SOL_SOCKET, SO_REUSEADDR, TCP_FASTOPEN_CONNECT, TCP_INFO } from '../../src/fast-open/libc.ts'
-import { libcByNode } from '../../src/fast-open/node-ffi.ts'
-import { socketAddress } from '../../src/fast-open/socket-address.ts'
+import { libcByKoffi } from '../../src/linux/koffi.ts'
+import { AF_INET, AF_INET6, IPPROTO_TCP, SOCK_CLOEXEC, SOCK_STREAM, SOL_SOCKET, SO_REUSEADDR, TCP_FASTOPEN_CONNECT, TCP_INFO } from '../../src/linux/libc.ts'
+import { libcByNode } from '../../src/linux/node-ffi.ts'
+import { socketAddress } from '../../src/linux/socket-address.ts'
 import { socketDescriptors } from './fixtures/descriptors.ts'
-import type { Libc } from '../../src/fast-open/libc.ts'
+import type { Libc } from '../../src/linux/libc.ts'
 
 const { EBADF, EADDRINUSE, ENOPROTOOPT, EAFNOSUPPORT, ENOTCONN, EPIPE } = os.constants.errno
 

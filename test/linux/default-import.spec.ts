@@ -5,7 +5,7 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 
 const SRC = new URL('../../src/', import.meta.url)
 
-describe('without the option fastOpen', () => {
+describe('without the option linux', () => {
   const defer = cleanUpAfterEach()
 
   it('neither koffi nor node:ffi is loaded', async function () {
@@ -16,12 +16,12 @@ describe('without the option fastOpen', () => {
     expect(await runChild(defer, 'default-import.ts').says()).to.deep.equal([])
   })
 
-  it('nothing of src/fast-open is imported', async () => {
-    const files = (await readdir(SRC, { recursive: true })).filter(name => name.endsWith('.ts') && !name.startsWith('fast-open/'))
+  it('nothing of src/linux is imported', async () => {
+    const files = (await readdir(SRC, { recursive: true })).filter(name => name.endsWith('.ts') && !name.startsWith('linux/'))
 
     for (const file of files) {
       const text = await readFile(new URL(file, SRC), 'utf8')
-      expect(text.match(/from '[^']*fast-open\/[^']*'/)).to.equal(null, file)
+      expect(text.match(/from '[^']*\/linux\/[^']*'/)).to.equal(null, file)
     }
 
     expect(files).to.include('index.ts')

@@ -1,11 +1,13 @@
 import { expect } from 'aegir/chai'
-import { FastOpenUnavailableError, fastOpen } from '../../src/fast-open/index.ts'
-import { checkKernel, loadLibc } from '../../src/fast-open/load-libc.ts'
+import { checkKernel } from '../../src/linux/check-kernel.ts'
+import { LinuxUnavailableError, linux } from '../../src/linux/index.ts'
+import { loadLibc } from '../../src/linux/load-libc.ts'
+import { FAST_OPEN_DIAL, fastOpenListen } from '../../src/linux/socket-options.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { canDial, skipped } from './fixtures/availability.ts'
 import { failingLibc } from './fixtures/failing-libc.ts'
 
-describe('fastOpen() where something is missing', () => {
+describe('linux() where something is missing', () => {
   const defer = cleanUpAfterEach()
 
   function pretend (name: 'platform' | 'arch', value: string): void {
@@ -14,11 +16,11 @@ describe('fastOpen() where something is missing', () => {
     defer(() => { Object.defineProperty(process, name, descriptor) })
   }
 
-  function errorOf (act: () => unknown): FastOpenUnavailableError {
+  function errorOf (act: () => unknown): LinuxUnavailableError {
     try {
       act()
     } catch (err: any) {
-      expect(err).to.be.an.instanceOf(FastOpenUnavailableError)
+      expect(err).to.be.an.instanceOf(LinuxUnavailableError)
       return err
     }
 
@@ -28,7 +30,7 @@ describe('fastOpen() where something is missing', () => {
   for (const [name, value] of [['platform', 'darwin'], ['platform', 'win32'], ['arch', 'mips']] as const) {
     it(`says so: ${name} ${value}`, () => {
       pretend(name, value)
-      const error = errorOf(() => fastOpen())
+      const error = errorOf(() => linux())
 
       expect(error).to.have.property('missing', 'linux')
       expect(error.message).to.include(value)
@@ -49,7 +51,7 @@ describe('fastOpen() where something is missing', () => {
         this.skip()
       }
 
-      const error = errorOf(() => { checkKernel(failingLibc('setOption', nth, 95)) })
+      const error = errorOf(() => { checkKernel(failingLibc('setOption', nth, 95), [FAST_OPEN_DIAL, ...fastOpenListen(1)]) })
 
       expect(error).to.have.property('missing', 'kernel')
       expect(error.message).to.include('net.ipv4.tcp_fastopen').and.match(/E(OP)?NOTSUPP?/)
@@ -58,7 +60,7 @@ describe('fastOpen() where something is missing', () => {
 
   for (const queue of [0, -1, 1.5, NaN, Infinity, '3']) {
     it(`says so: a queue of ${queue}`, () => {
-      expect(() => fastOpen({ queue: queue as number })).to.throw().with.property('name', 'InvalidParametersError')
+      expect(() => linux({ fastOpen: { queue: queue as number } })).to.throw().with.property('name', 'InvalidParametersError')
     })
   }
 })

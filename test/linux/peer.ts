@@ -10,8 +10,8 @@ import { Command, Option } from 'commander'
 import { createLibp2p } from 'libp2p'
 import { pEvent } from 'p-event'
 import { addressOf } from '../../benchmarks/contenders/address.ts'
-import { fastOpen } from '../../src/fast-open/index.ts'
 import { optimistic, tcp } from '../../src/index.ts'
+import { linux } from '../../src/linux/index.ts'
 import { ECHO_PROTOCOL, echo } from '../interop/echo.ts'
 import type { CounterGroup, Libp2p, Metrics, StreamMessageEvent } from '@libp2p/interface'
 
@@ -61,7 +61,7 @@ async function createNode ({ stack, security, goal }: PeerOptions, listen: strin
   const encrypter: any = security === 'noise' ? noise() : tls()
   const isDecorated = stack === 'ours' || stack === 'fast-open'
 
-  const transport = stack === 'official' ? officialTcp() : tcp(stack === 'fast-open' ? { fastOpen: fastOpen() } : {})
+  const transport = stack === 'official' ? officialTcp() : tcp(stack === 'fast-open' ? { linux: linux({ fastOpen: true }) } : {})
 
   return createLibp2p({
     addresses: { listen },

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { fromInt, toInt } from './int.ts'
+import { fromInt, optionBytes, toInt } from './int.ts'
 import { MSG_DONTWAIT, MSG_NOSIGNAL } from './libc.ts'
 import type { Libc } from './libc.ts'
 
@@ -18,6 +18,8 @@ export function libcByKoffi (): Libc {
   const listen = libc.func('listen', 'int', ['int', 'int'])
   const setsockopt = libc.func('setsockopt', 'int', ['int', 'int', 'int', 'void *', 'uint32_t'])
   const getsockopt = libc.func('getsockopt', 'int', ['int', 'int', 'int', 'void *', 'void *'])
+  const getsockname = libc.func('getsockname', 'int', ['int', 'void *', 'void *'])
+  const getpeername = libc.func('getpeername', 'int', ['int', 'void *', 'void *'])
   const send = libc.func('send', 'int', ['int', 'void *', 'size_t', 'int'])
   const close = libc.func('close', 'int', ['int'])
 
@@ -27,10 +29,20 @@ export function libcByKoffi (): Libc {
     socket: (family, type, protocol) => orError(socket(family, type, protocol)),
     bind: (fd, address) => orError(bind(fd, address, address.byteLength)),
     listen: (fd, backlog) => orError(listen(fd, backlog)),
-    setOption: (fd, level, name, value) => orError(setsockopt(fd, level, name, fromInt(value), 4)),
+    setOption (fd, level, name, value) {
+      const bytes = optionBytes(value)
+
+      return orError(setsockopt(fd, level, name, bytes, bytes.byteLength))
+    },
     getOption (fd, level, name, into) {
       const length = fromInt(into.byteLength)
       const result = orError(getsockopt(fd, level, name, into, length))
+
+      return result < 0 ? result : toInt(length)
+    },
+    getAddress (fd, end, into) {
+      const length = fromInt(into.byteLength)
+      const result = orError((end === 'own' ? getsockname : getpeername)(fd, into, length))
 
       return result < 0 ? result : toInt(length)
     },

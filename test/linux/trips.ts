@@ -117,7 +117,7 @@ async function main ({ runs, delay, only, out }: { runs: number, delay: number, 
     }
 
     if (out != null) {
-      await writeFile(out, `${JSON.stringify({ ...environment(`npm exec -- node test/fast-open/trips.ts --runs ${runs} --delay ${delay}`), link: link.title, roundTrip: link.roundTrip, rows: done }, undefined, 1)}\n`)
+      await writeFile(out, `${JSON.stringify({ ...environment(`npm exec -- node test/linux/trips.ts --runs ${runs} --delay ${delay}`), link: link.title, roundTrip: link.roundTrip, rows: done }, undefined, 1)}\n`)
     }
   })
 }

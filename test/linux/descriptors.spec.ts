@@ -3,10 +3,12 @@ import os from 'node:os'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { ordinary } from '../../src/dial/connect.ts'
-import { FastOpenConnector } from '../../src/fast-open/dial.ts'
-import { fastOpen } from '../../src/fast-open/index.ts'
-import { listenWithFastOpen } from '../../src/fast-open/listen.ts'
-import { loadLibc } from '../../src/fast-open/load-libc.ts'
+import { RememberedAddresses } from '../../src/dial/remembered-addresses.ts'
+import { LinuxConnector } from '../../src/linux/dial.ts'
+import { linux } from '../../src/linux/index.ts'
+import { listenWithOptions } from '../../src/linux/listen.ts'
+import { loadLibc } from '../../src/linux/load-libc.ts'
+import { commonOptions, fastOpenListen } from '../../src/linux/socket-options.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -14,8 +16,16 @@ import { until } from '../fixtures/waiting.ts'
 import { canDial, skipped } from './fixtures/availability.ts'
 import { expectNoLeak, socketDescriptors } from './fixtures/descriptors.ts'
 import { failingLibc } from './fixtures/failing-libc.ts'
+import type { Libc } from '../../src/linux/libc.ts'
 
 const { ENOMEM, EMFILE, EADDRINUSE, EOPNOTSUPP, ENOPROTOOPT } = os.constants.errno
+
+const DIALED = commonOptions({ unsentLowWater: 131_072 })
+const LISTENING = [...fastOpenListen(16), ...DIALED]
+
+function connectorOf (libc: Libc): LinuxConnector {
+  return new LinuxConnector({ libc, ordinary, options: DIALED, synWaits: true, blackHoles: new RememberedAddresses() })
+}
 
 const waits: Record<string, () => unknown> = {
   'at once': () => {},
@@ -32,7 +42,7 @@ const waits: Record<string, () => unknown> = {
   }
 }
 
-describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
+describe(`file descriptors of linux()${skipped(canDial)}`, () => {
   const defer = cleanUpAfterEach()
 
   before(function () {
@@ -49,7 +59,7 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
         const { port, next } = await rawPeer(defer)
 
         await expectNoLeak(async () => {
-          const connector = new FastOpenConnector(failingLibc(call, nth, errno), ordinary)
+          const connector = connectorOf(failingLibc(call, nth, errno))
           const { socket, established } = await connector.open({ host: '127.0.0.1', port, family: 4 }, {}, new AbortController().signal)
 
           socket.write('.')
@@ -69,7 +79,7 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
     for (const [when, options] of Object.entries(invalid)) {
       it(`are closed where options turn out to be invalid when ${when}`, async () => {
         const { port } = await rawPeer(defer)
-        const connector = new FastOpenConnector(loadLibc(), ordinary)
+        const connector = connectorOf(loadLibc())
 
         await expectNoLeak(async () => {
           await expect(connector.open({ host: '127.0.0.1', port, family: 4 }, options, new AbortController().signal))
@@ -83,7 +93,7 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
       server.close()
 
       await expectNoLeak(async () => {
-        const { dial } = rawTransport(defer, { fastOpen: fastOpen() })
+        const { dial } = rawTransport(defer, { linux: linux({ fastOpen: true }) })
 
         await expect(dial(`/ip4/127.0.0.1/tcp/${port}`)).to.eventually.be.rejected.with.property('code', 'ECONNREFUSED')
       })
@@ -92,7 +102,7 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
     for (const [phase, wait] of Object.entries(waits)) {
       it(`are closed where it is aborted ${phase}`, async () => {
         const { addr } = await rawPeer(defer, { allowHalfOpen: false, onSocket (socket) { socket.resume() } })
-        const { dial } = rawTransport(defer, { fastOpen: fastOpen() })
+        const { dial } = rawTransport(defer, { linux: linux({ fastOpen: true }) })
 
         const abortOne = async (): Promise<void> => {
           const controller = new AbortController()
@@ -112,7 +122,7 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
 
   describe('of a listener', () => {
     const steps = [
-      ['socket', 1, EMFILE], ['setOption', 1, ENOMEM], ['setOption', 2, ENOMEM], ['setOption', 3, ENOMEM], ['setOption', 4, ENOMEM],
+      ['socket', 1, EMFILE], ['setOption', 1, ENOMEM], ['setOption', 2, ENOMEM], ['setOption', 3, ENOMEM], ['setOption', 4, ENOMEM], ['setOption', 5, ENOMEM],
       ['bind', 1, EADDRINUSE], ['listen', 1, EADDRINUSE]
     ] as const
 
@@ -122,7 +132,7 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
           const server = net.createServer()
           const error = pEvent(server, 'error', { timeout: 2_000 })
 
-          listenWithFastOpen(failingLibc(call, nth, errno), 16, server, { host: '::1', port: 0, ipv6Only: true, reusePort: true })
+          listenWithOptions(failingLibc(call, nth, errno), LISTENING, server, { host: '::1', port: 0, ipv6Only: true, reusePort: true })
           await expect(error).to.eventually.be.an('error').with.property('errno', -errno)
         })
       })
@@ -133,7 +143,7 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
         const server = net.createServer()
         const listening = pEvent(server, 'listening')
 
-        listenWithFastOpen(loadLibc(), 16, server, { host: '127.0.0.1', port: 0 })
+        listenWithOptions(loadLibc(), LISTENING, server, { host: '127.0.0.1', port: 0 })
         await listening
         server.close()
         await pEvent(server, 'close')
@@ -145,7 +155,7 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
       const { address, port } = server.address() as net.AddressInfo
 
       await expectNoLeak(() => {
-        expect(() => { listenWithFastOpen(loadLibc(), 16, server, { host: '127.0.0.1', port: 0 }) }).to.throw()
+        expect(() => { listenWithOptions(loadLibc(), LISTENING, server, { host: '127.0.0.1', port: 0 }) }).to.throw()
       })
 
       expect(server.address()).to.deep.include({ address, port })
@@ -153,7 +163,7 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
 
     it('tells that an address is in use in the words of Node', async () => {
       const { port } = await rawPeer(defer)
-      const words = await Promise.all([undefined, fastOpen()].map(async fastOpen => rawTransport(defer, { fastOpen }).listen(`/ip4/127.0.0.1/tcp/${port}`).catch(err => err)))
+      const words = await Promise.all([undefined, linux({ fastOpen: true })].map(async linux => rawTransport(defer, { linux }).listen(`/ip4/127.0.0.1/tcp/${port}`).catch(err => err)))
 
       expect(words[0]).to.have.property('code', 'EADDRINUSE')
       expect({ ...words[1] }).to.deep.equal({ ...words[0] })
@@ -163,7 +173,7 @@ describe(`file descriptors of Fast Open${skipped(canDial)}`, () => {
 
   it('are none more after a listener paused and listened again ten times', async () => {
     const closeServerOnMaxConnections = { listenBelow: 1, closeAbove: 1 }
-    const { listen, dial } = rawTransport(defer, { fastOpen: fastOpen(), closeServerOnMaxConnections })
+    const { listen, dial } = rawTransport(defer, { linux: linux({ fastOpen: true }), closeServerOnMaxConnections })
     const { addr, listener, next } = await listen()
 
     await expectNoLeak(async () => {

@@ -1,0 +1,155 @@
+/**
+ * @packageDocumentation
+ *
+ * What Linux offers and Node has no API for: TCP Fast Open (RFC 7413), a low-water mark for
+ * data that is not sent yet, congestion control, and a timeout for data that is not acknowledged.
+ *
+ * @example
+ *
+ * ```TypeScript
+ * import { createLibp2p } from 'libp2p'
+ * import { tcp } from 'libp2p-fast-tcp'
+ * import { linux } from 'libp2p-fast-tcp/linux'
+ *
+ * const node = await createLibp2p({
+ *   transports: [
+ *     tcp({ linux: linux({ fastOpen: true }) })
+ *   ]
+ * })
+ * ```
+ */
+
+import { aBoolean, aWholeNumber, anObject, checkOptions } from '../check-options.ts'
+import { RememberedAddresses } from '../dial/remembered-addresses.ts'
+import { checkKernel } from './check-kernel.ts'
+import { LinuxConnector } from './dial.ts'
+import { listenWithOptions } from './listen.ts'
+import { loadLibc } from './load-libc.ts'
+import { FAST_OPEN_DIAL, commonOptions, fastOpenListen } from './socket-options.ts'
+import type { SocketOptionValues } from './socket-options.ts'
+import type { Rule } from '../check-options.ts'
+import type { Linux } from '../connector.ts'
+
+export { LinuxUnavailableError } from './errors.ts'
+export type { MissingForLinux } from './errors.ts'
+export type { BindServer, ConnectOptions, Connector, Establishing, EstablishingState, FastOpenOutcome, Linux, OpenSocket, Target } from '../connector.ts'
+
+/** The default of `fastOpen.queue` */
+const QUEUE = 256
+
+/** The default of `unsentLowWater` */
+const UNSENT_LOW_WATER = 128 * 1024
+
+export interface FastOpenInit {
+  /**
+   * How many connections of a listener, from 1 on, may wait for the end of their TCP
+   * handshake after their data was taken. Further peers connect in the ordinary way, which
+   * takes a round trip more.
+   *
+   * @default 256
+   */
+  queue?: number
+}
+
+/**
+ * Each option holds for dialed sockets, for listening ones, and for those that they accept.
+ * Unix sockets have none of them.
+ */
+export interface LinuxInit {
+  /**
+   * TCP Fast Open. Dials send their first bytes in the SYN, which saves a round trip from the
+   * second dial to a host on. Listeners take such bytes. docs/linux.md says how both hosts
+   * must be set up.
+   *
+   * @default false
+   */
+  fastOpen?: boolean | FastOpenInit
+
+  /**
+   * The kernel asks for more data only when less than this waits to be sent for the first time, in
+   * bytes (`TCP_NOTSENT_LOWAT`). By itself it takes a megabyte or more ahead, which a small message
+   * of another stream has to wait for. Infinity for no limit.
+   *
+   * @default 131072
+   */
+  unsentLowWater?: number
+
+  /**
+   * The congestion control algorithm, such as 'bbr', 'cubic' or 'reno' (`TCP_CONGESTION`).
+   *
+   * @default the system's: the sysctl `net.ipv4.tcp_congestion_control`
+   */
+  congestion?: string
+
+  /**
+   * End a connection with ETIMEDOUT if the peer's host acknowledges nothing of what was sent for
+   * this long, in ms (`TCP_USER_TIMEOUT`). It bounds the wait for an answer to the SYN, too.
+   *
+   * @default the system's: 15 retransmissions, which take about 15 minutes
+   */
+  userTimeout?: number
+
+  /**
+   * How long after an unanswered keep-alive probe the next one is sent, in ms, in whole seconds
+   * (`TCP_KEEPINTVL`). The option `keepAliveInitialDelay` of `tcp()` says when the first one is sent.
+   *
+   * @default the system's: 75 s
+   */
+  keepAliveInterval?: number
+
+  /**
+   * After how many unanswered keep-alive probes a connection ends with ETIMEDOUT (`TCP_KEEPCNT`).
+   *
+   * @default the system's: 9
+   */
+  keepAliveProbes?: number
+}
+
+const FAST_OPEN_RULE = anObject({ queue: aWholeNumber(1) })
+
+/** The limits are the kernel's */
+const RULES: Record<keyof LinuxInit, Rule> = {
+  fastOpen: { ...FAST_OPEN_RULE, mustBe: 'true, false or an object', holds: value => aBoolean.holds(value) || FAST_OPEN_RULE.holds(value) },
+  unsentLowWater: { mustBe: 'a number of bytes from 1 on', holds: value => typeof value === 'number' && value >= 1 },
+  congestion: { mustBe: 'the name of a congestion control algorithm', holds: value => typeof value === 'string' && /^[\w-]{1,15}$/.test(value) },
+  userTimeout: { ...aWholeNumber(1), mustBe: `a whole number of ms from 1 to ${2 ** 31 - 1}` },
+  keepAliveInterval: { mustBe: 'a number of ms from 1 to 32767000', holds: value => typeof value === 'number' && value >= 1 && value <= 32_767_000 },
+  keepAliveProbes: aWholeNumber(1, 127)
+}
+
+/**
+ * Makes the value of the option `linux` of `tcp()`.
+ *
+ * @throws {LinuxUnavailableError} if this process cannot do it: outside Linux, without koffi
+ * or `node:ffi`, or if the kernel refuses an option or its value
+ * @throws {InvalidParametersError} if an option has a wrong value, or none has this name
+ */
+export function linux (init?: LinuxInit): Linux {
+  checkOptions('linux()', init, RULES)
+
+  const values = withDefaults(init ?? {})
+  const common = commonOptions(values)
+  const listening = [...fastOpenListen(values.fastOpen), ...common]
+  const libc = loadLibc()
+
+  checkKernel(libc, values.fastOpen == null ? listening : [FAST_OPEN_DIAL, ...listening])
+
+  const blackHoles = new RememberedAddresses()
+
+  return {
+    hasFastOpen: values.fastOpen != null,
+    connector: (ordinary, maySynWait) => new LinuxConnector({ libc, ordinary, options: common, synWaits: maySynWait && values.fastOpen != null, blackHoles }),
+    bindServer: (server, options) => { listenWithOptions(libc, listening, server, options) }
+  }
+}
+
+function withDefaults ({ fastOpen, unsentLowWater, congestion, userTimeout, keepAliveInterval, keepAliveProbes }: LinuxInit): SocketOptionValues {
+  return {
+    fastOpen: fastOpen == null || fastOpen === false ? undefined : (fastOpen === true ? undefined : fastOpen.queue) ?? QUEUE,
+    unsentLowWater: unsentLowWater ?? UNSENT_LOW_WATER,
+    congestion: congestion ?? undefined,
+    userTimeout: userTimeout ?? undefined,
+    keepAliveInterval: keepAliveInterval ?? undefined,
+    keepAliveProbes: keepAliveProbes ?? undefined
+  }
+}
