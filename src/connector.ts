@@ -1,4 +1,5 @@
 import type { Endpoint } from './addresses.ts'
+import type { Metrics } from '@libp2p/interface'
 import type { ListenOptions, Server, Socket } from 'node:net'
 
 /** An endpoint whose host is an IP address: names are looked up before a socket is opened */
@@ -138,4 +139,12 @@ export interface Linux {
 
   /** Makes a server listen with the options of `linux()` */
   bindServer: BindServer
+
+  /** Registers metrics of what the kernel knows of these sockets, and reads it whenever they are scraped */
+  measure(sockets: MeasuredSockets, metrics: Metrics): void
+}
+
+/** Sockets, and since when each is open, by the clock of `performance.now()` */
+export interface MeasuredSockets extends Iterable<[Socket, number]> {
+  readonly size: number
 }

@@ -90,7 +90,7 @@ const RULES: Record<keyof TCPOptions, Rule> = {
   reusePort: aBoolean,
   linux: {
     mustBe: 'what linux() of libp2p-fast-tcp/linux returns',
-    holds: (value: any) => ['connector', 'bindServer'].every(method => typeof value?.[method] === 'function')
+    holds: (value: any) => ['connector', 'bindServer', 'measure'].every(method => typeof value?.[method] === 'function')
   },
   // Node knows more options of sockets and servers
   dialOpts: anObject(DIAL_RULES, 'open'),

@@ -63,6 +63,10 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       }, linux)
     }
 
+    if (components.metrics != null) {
+      linux?.measure(this.#sockets, components.metrics)
+    }
+
     this.#dialer = new Dialer({
       settings: this.#settings,
       lingering: this.#lingering,

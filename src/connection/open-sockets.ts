@@ -18,19 +18,20 @@ export interface OpenSocketsInit {
  * 'close', whatever state the connection over them is in.
  */
 export class OpenSockets {
-  readonly #sockets = new Set<Socket>()
+  /** Since when each is open, in ms by the clock of `performance.now()` */
+  readonly #sockets = new Map<Socket, number>()
 
   /** Where each of them is kept */
-  readonly #sets: Array<Set<Socket>>
+  readonly #maps: Array<Map<Socket, number>>
   readonly #onClose: (this: Socket) => void
 
   constructor ({ among, onClose }: OpenSocketsInit = {}) {
-    const sets = among == null ? [this.#sockets] : [this.#sockets, among.#sockets]
+    const maps = among == null ? [this.#sockets] : [this.#sockets, among.#sockets]
 
-    this.#sets = sets
-    // One function for all sockets, and one listener for both sets: at the third listener of an event Node's list takes 150 B
+    this.#maps = maps
+    // One function for all sockets, and one listener for both maps: at the third listener of an event Node's list takes 150 B
     this.#onClose = function () {
-      sets.forEach(sockets => { sockets.delete(this) })
+      maps.forEach(sockets => { sockets.delete(this) })
       onClose?.()
     }
   }
@@ -39,10 +40,14 @@ export class OpenSockets {
     return this.#sockets.size
   }
 
+  [Symbol.iterator] (): Iterator<[Socket, number]> {
+    return this.#sockets.entries()
+  }
+
   count (predicate: (socket: Socket) => boolean): number {
     let count = 0
 
-    for (const socket of this.#sockets) {
+    for (const socket of this.#sockets.keys()) {
       count += predicate(socket) ? 1 : 0
     }
 
@@ -50,7 +55,10 @@ export class OpenSockets {
   }
 
   add (socket: Socket): void {
-    this.#sets.forEach(sockets => { sockets.add(socket) })
+    // a small whole number takes no memory of its own
+    const now = Math.round(performance.now())
+
+    this.#maps.forEach(sockets => { sockets.set(socket, now) })
     socket.on('close', this.#onClose)
   }
 
@@ -60,7 +68,7 @@ export class OpenSockets {
    * still open `closeTimeout` ms later is destroyed.
    */
   async closed (closeTimeout: number): Promise<void> {
-    const sockets = [...this.#sockets]
+    const sockets = [...this.#sockets.keys()]
     const cancel = afterPoll(Math.min(OWNER_CLOSE_TIMEOUT + closeTimeout, MAX_TIMEOUT), () => {
       sockets.forEach(cut)
     })

@@ -13,33 +13,69 @@ const IP4 = 4
 const IP6 = 8
 const IP6_END = 24
 
+/** How many descriptors are looked at in one search */
+const MAX_SEARCHED = 4_000
+
+/** Both addresses of a connection over IP, as text that can be compared: no two connections of a host have the same */
+export type Ends = string
+
 /**
- * Finds the descriptors of sockets that Node has accepted, for which it has no public API: by
- * the addresses of both ends, which no two connections of a host share.
+ * The descriptors of sockets. Node has no public API for those of sockets that it has accepted. So a
+ * search compares the addresses of both ends.
+ *
+ * A number belongs to another file once its socket is closed. So use it only if the socket is not destroyed, and before
+ * the caller returns to the event loop. One that was searched for has to be checked each time by {@link isOf}.
  */
 export class Descriptors {
   readonly #libc: Libc
   readonly #buffer = Buffer.alloc(ADDRESS_BYTES)
 
+  /** Where the last search ended */
+  #cursor = -1
+
   constructor (libc: Libc) {
     this.#libc = libc
   }
 
-  /** The numbers of all open files of this process */
-  all (): number[] {
-    return readdirSync('/proc/self/fd').map(Number)
-  }
-
   /**
-   * Whether the descriptor is that of a connection with these ends. The answer holds until the
-   * caller returns to the event loop, where Node closes descriptors.
+   * The connections among the open files of this process, without the `known` ones. A process that has too many is
+   * searched in turns: one call for each part.
    */
-  isOf (fd: number, ends: string): boolean {
-    return this.ends(fd) === ends
+  search (known: Set<number>): Map<Ends, number> {
+    const others = openFiles().filter(fd => !known.has(fd))
+    const rest = others.filter(fd => fd > this.#cursor)
+    const part = (others.length <= MAX_SEARCHED || rest.length === 0 ? others : rest).slice(0, MAX_SEARCHED)
+    const found = new Map<Ends, number>()
+
+    this.#cursor = part.at(-1) ?? -1
+
+    for (const fd of part) {
+      const ends = this.ends(fd)
+
+      if (ends != null) {
+        found.set(ends, fd)
+      }
+    }
+
+    return found
   }
 
-  /** The addresses of both ends of a connection. Undefined if it is none over IP */
-  ends (fd: number): string | undefined {
+  /** What {@link isOf} compares */
+  peer (fd: number): Uint8Array {
+    const length = this.#libc.getAddress(fd, 'peer', this.#buffer)
+
+    return Uint8Array.from(this.#buffer.subarray(0, Math.max(length, 0)))
+  }
+
+  /** Whether the descriptor is still that of a connection to this peer */
+  isOf (fd: number, peer: Uint8Array): boolean {
+    const length = this.#libc.getAddress(fd, 'peer', this.#buffer)
+
+    return length === peer.byteLength && this.#buffer.compare(peer, 0, length, 0, length) === 0
+  }
+
+  /** Undefined if it is no connection over IP */
+  ends (fd: number): Ends | undefined {
     const peer = this.#end(fd, 'peer')
     const own = peer == null ? undefined : this.#end(fd, 'own')
 
@@ -53,8 +89,8 @@ export class Descriptors {
   }
 }
 
-/** The addresses of both ends, as {@link Descriptors.ends} has them. Undefined for a unix socket, and once it is closed */
-export function endsOf ({ localAddress, localPort, remoteAddress, remotePort }: Socket): string | undefined {
+/** As {@link Descriptors.ends} has them. Undefined for a unix socket, and for one that was closed before it was asked */
+export function endsOf ({ localAddress, localPort, remoteAddress, remotePort }: Socket): Ends | undefined {
   if (localAddress == null || localPort == null || remoteAddress == null || remotePort == null) {
     return
   }
@@ -74,5 +110,14 @@ function endText (bytes: Buffer): string | undefined {
     case AF_INET: return bytes.toString('latin1', PORT, PORT + 2) + bytes.toString('latin1', IP4, IP6)
     case AF_INET6: return bytes.toString('latin1', PORT, PORT + 2) + bytes.toString('latin1', IP6, IP6_END)
     default: return undefined
+  }
+}
+
+/** In ascending order. None where /proc is not mounted */
+function openFiles (): number[] {
+  try {
+    return readdirSync('/proc/self/fd').map(Number).sort((a, b) => a - b)
+  } catch {
+    return []
   }
 }

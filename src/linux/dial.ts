@@ -3,16 +3,13 @@ import { connect, connectSocket } from '../dial/connect.ts'
 import { DeferredConnect } from './deferred-connect.ts'
 import { AF_INET, AF_INET6, IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, SO_REUSEPORT, TCP_INFO } from './libc.ts'
 import { FAST_OPEN_DIAL, setOptions } from './socket-options.ts'
-import { readKernelState } from './tcp-info.ts'
+import { STATE_BYTES, readKernelState } from './tcp-info.ts'
 import type { Libc } from './libc.ts'
 import type { SocketOption } from './socket-options.ts'
 import type { KernelState } from './tcp-info.ts'
 import type { ConnectOptions, Connector, OpenSocket, Target } from '../connector.ts'
 import type { RememberedAddresses } from '../dial/remembered-addresses.ts'
 import type { NetConnectOpts, Socket } from 'node:net'
-
-/** How much of `struct tcp_info` tells of the connect, in bytes */
-const STATE_BYTES = 8
 
 const NOTHING = new Uint8Array()
 

@@ -23,12 +23,14 @@ import { aBoolean, aWholeNumber, anObject, checkOptions } from '../check-options
 import { RememberedAddresses } from '../dial/remembered-addresses.ts'
 import { checkKernel } from './check-kernel.ts'
 import { LinuxConnector } from './dial.ts'
+import { KernelMetrics } from './kernel-metrics.ts'
 import { listenWithOptions } from './listen.ts'
 import { loadLibc } from './load-libc.ts'
 import { FAST_OPEN_DIAL, commonOptions, fastOpenListen } from './socket-options.ts'
 import type { SocketOptionValues } from './socket-options.ts'
 import type { Rule } from '../check-options.ts'
 import type { Linux } from '../connector.ts'
+import type { Socket } from 'node:net'
 
 export { LinuxUnavailableError } from './errors.ts'
 export type { MissingForLinux } from './errors.ts'
@@ -135,11 +137,17 @@ export function linux (init?: LinuxInit): Linux {
   checkKernel(libc, values.fastOpen == null ? listening : [FAST_OPEN_DIAL, ...listening])
 
   const blackHoles = new RememberedAddresses()
+  const descriptors = new WeakMap<Socket, number>()
+  const onOpen = (socket: Socket, fd: number): void => { descriptors.set(socket, fd) }
 
   return {
     hasFastOpen: values.fastOpen != null,
-    connector: (ordinary, maySynWait) => new LinuxConnector({ libc, ordinary, options: common, synWaits: maySynWait && values.fastOpen != null, blackHoles }),
-    bindServer: (server, options) => { listenWithOptions(libc, listening, server, options) }
+    connector: (ordinary, maySynWait) => new LinuxConnector({ libc, ordinary, options: common, synWaits: maySynWait && values.fastOpen != null, blackHoles, onOpen }),
+    bindServer: (server, options) => { listenWithOptions(libc, listening, server, options) },
+    measure (sockets, metrics) {
+      // the metrics keep it
+      void new KernelMetrics(libc, descriptors, sockets, metrics)
+    }
   }
 }
 

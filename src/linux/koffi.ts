@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
-import { fromInt, optionBytes, toInt } from './int.ts'
 import { MSG_DONTWAIT, MSG_NOSIGNAL } from './libc.ts'
+import { optionBytes } from './option-bytes.ts'
 import type { Libc } from './libc.ts'
 
 /**
@@ -25,6 +25,10 @@ export function libcByKoffi (): Libc {
 
   const orError = (result: number): number => result < 0 ? -koffi.errno() : result
 
+  // the calls are synchronous, so one is enough
+  const length = new Int32Array(1)
+  const lengthBytes = new Uint8Array(length.buffer)
+
   return {
     socket: (family, type, protocol) => orError(socket(family, type, protocol)),
     bind: (fd, address) => orError(bind(fd, address, address.byteLength)),
@@ -35,16 +39,16 @@ export function libcByKoffi (): Libc {
       return orError(setsockopt(fd, level, name, bytes, bytes.byteLength))
     },
     getOption (fd, level, name, into) {
-      const length = fromInt(into.byteLength)
-      const result = orError(getsockopt(fd, level, name, into, length))
+      length[0] = into.byteLength
+      const result = orError(getsockopt(fd, level, name, into, lengthBytes))
 
-      return result < 0 ? result : toInt(length)
+      return result < 0 ? result : length[0]
     },
     getAddress (fd, end, into) {
-      const length = fromInt(into.byteLength)
-      const result = orError((end === 'own' ? getsockname : getpeername)(fd, into, length))
+      length[0] = into.byteLength
+      const result = orError((end === 'own' ? getsockname : getpeername)(fd, into, lengthBytes))
 
-      return result < 0 ? result : toInt(length)
+      return result < 0 ? result : length[0]
     },
     send: (fd, bytes) => orError(send(fd, bytes, bytes.byteLength, MSG_DONTWAIT | MSG_NOSIGNAL)),
     close: fd => orError(close(fd))

@@ -1,5 +1,5 @@
-import { fromInt, optionBytes, toInt } from './int.ts'
 import { MSG_DONTWAIT, MSG_NOSIGNAL } from './libc.ts'
+import { optionBytes } from './option-bytes.ts'
 import type { Libc } from './libc.ts'
 
 /** The part of `node:ffi` that is used here: `@types/node` of Node 24 does not know it */
@@ -41,6 +41,10 @@ export function libcByNode (): Libc {
   const errno: bigint = libc.__errno_location()
   const orError = (result: number): number => result < 0 ? -ffi.getInt32(errno, 0) : result
 
+  // the calls are synchronous, so one is enough
+  const length = new Int32Array(1)
+  const lengthBytes = new Uint8Array(length.buffer)
+
   return {
     socket: (family, type, protocol) => orError(libc.socket(family, type, protocol)),
     bind: (fd, address) => orError(libc.bind(fd, address, address.byteLength)),
@@ -51,16 +55,16 @@ export function libcByNode (): Libc {
       return orError(libc.setsockopt(fd, level, name, bytes, bytes.byteLength))
     },
     getOption (fd, level, name, into) {
-      const length = fromInt(into.byteLength)
-      const result = orError(libc.getsockopt(fd, level, name, into, length))
+      length[0] = into.byteLength
+      const result = orError(libc.getsockopt(fd, level, name, into, lengthBytes))
 
-      return result < 0 ? result : toInt(length)
+      return result < 0 ? result : length[0]
     },
     getAddress (fd, end, into) {
-      const length = fromInt(into.byteLength)
-      const result = orError((end === 'own' ? libc.getsockname : libc.getpeername)(fd, into, length))
+      length[0] = into.byteLength
+      const result = orError((end === 'own' ? libc.getsockname : libc.getpeername)(fd, into, lengthBytes))
 
-      return result < 0 ? result : toInt(length)
+      return result < 0 ? result : length[0]
     },
     send: (fd, bytes) => orError(libc.send(fd, bytes, BigInt(bytes.byteLength), MSG_DONTWAIT | MSG_NOSIGNAL)),
     close: fd => orError(libc.close(fd))

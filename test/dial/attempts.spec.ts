@@ -8,7 +8,7 @@ import { rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { openSockets, until } from '../fixtures/waiting.ts'
 import { NA, NOISE } from '../negotiation/fixtures/proposals.ts'
-import type { ConnectOptions, Connector, EstablishingState, FastOpen } from '../../src/connector.ts'
+import type { ConnectOptions, Connector, EstablishingState, Linux } from '../../src/connector.ts'
 
 describe('a dial that everything speaks against', () => {
   const defer = cleanUpAfterEach()
@@ -55,10 +55,15 @@ describe('a dial that everything speaks against', () => {
       }
     }
 
-    const fastOpen: FastOpen = { connector: ordinary => counting('Fast Open', ordinary), bindServer: (server, options) => { server.listen(options) } }
+    const linux: Linux = {
+      hasFastOpen: true,
+      connector: (ordinary, maySynWait) => maySynWait ? counting('Fast Open', ordinary) : ordinary,
+      bindServer: (server, options) => { server.listen(options) },
+      measure: () => {}
+    }
     const sockets: number[] = []
     const { addr } = await rawPeer(defer, { allowHalfOpen: false, onSocket: socket => { sockets.push(socket.remotePort as number); socket.write(NA); socket.resume() } })
-    const { dial, listen } = rawTransport(defer, { reusePort: true, fastOpen })
+    const { dial, listen } = rawTransport(defer, { reusePort: true, linux })
     await listen()
     const before = openSockets()
     let upgrades = 0
