@@ -74,13 +74,14 @@ class CoalescedSends implements Batcher {
   constructor (stream: MessageStream, isWaitedFor: boolean) {
     this.#stream = stream
     this.#isWaitedFor = isWaitedFor
-    this.#send = stream.send.bind(stream)
+    this.#send = stream.send
   }
 
   attach (below: MessageStream): void {
     const stream = this.#stream
-    const dispatchEvent = stream.dispatchEvent.bind(stream)
-    const closeBelow = below.close.bind(below)
+    // not bound: that would take memory for each connection
+    const { dispatchEvent } = stream
+    const { close } = below
 
     stream.send = data => this.send(data)
 
@@ -88,7 +89,7 @@ class CoalescedSends implements Batcher {
     stream.dispatchEvent = (event: Event) => {
       this.#onEvent(event)
 
-      return dispatchEvent(event)
+      return dispatchEvent.call(stream, event)
     }
 
     // the stream closes by closing the connection below
@@ -104,7 +105,7 @@ class CoalescedSends implements Batcher {
         this.#state = 'closing'
       }
 
-      return closeBelow(options)
+      return close.call(below, options)
     }
 
     if (stream.status === 'open' || stream.status === 'closing') {
@@ -136,7 +137,7 @@ class CoalescedSends implements Batcher {
       this.#state = 'gathering'
     }
 
-    return this.#send(data)
+    return this.#send.call(this.#stream, data)
   }
 
   flush (): void {
@@ -158,7 +159,7 @@ class CoalescedSends implements Batcher {
     }
 
     try {
-      this.#send(bytes)
+      this.#send.call(this.#stream, bytes)
     } catch (err: any) {
       this.#stream.log.error('failed to send %d bytes - %e', bytes.byteLength, err)
       this.#stream.abort(err)
@@ -195,7 +196,7 @@ class CoalescedSends implements Batcher {
       full = this.#copy(bytes, schedule) ?? full
     }
 
-    return full == null || this.#send(full)
+    return full == null || this.#send.call(this.#stream, full)
   }
 
   /** @returns what there is no room behind any more: it is to be sent first */

@@ -14,12 +14,16 @@ describe('the gate for streams of a connection', () => {
     return entered
   }
 
+  function connection (status = 'open'): EventTarget & { status: string } {
+    return Object.assign(new EventTarget(), { status })
+  }
+
   it('lets as many in as a peer takes before it is ready', () => {
-    expect(enterAll(new StreamGate())).to.equal(MAX_EARLY_STREAMS)
+    expect(enterAll(new StreamGate(connection()))).to.equal(MAX_EARLY_STREAMS)
   })
 
   it('lets as many in as may be unanswered once the peer has answered', () => {
-    const gate = new StreamGate()
+    const gate = new StreamGate(connection())
     enterAll(gate)
     gate.answered()
 
@@ -27,7 +31,7 @@ describe('the gate for streams of a connection', () => {
   })
 
   it('counts streams that ended before the peer was ready', () => {
-    const gate = new StreamGate()
+    const gate = new StreamGate(connection())
 
     for (let i = enterAll(gate); i > 0; i--) {
       gate.abandoned()
@@ -37,7 +41,7 @@ describe('the gate for streams of a connection', () => {
   })
 
   it('lets those that wait in, in order, before any other', async () => {
-    const gate = new StreamGate()
+    const gate = new StreamGate(connection())
     const order: number[] = []
     enterAll(gate)
     const waiting = [1, 2, 3].map(async i => gate.enter().then(() => { order.push(i) }))
@@ -49,7 +53,7 @@ describe('the gate for streams of a connection', () => {
   })
 
   it('gives the place of one that gave up to the next', async () => {
-    const gate = new StreamGate()
+    const gate = new StreamGate(connection())
     const controller = new AbortController()
     enterAll(gate)
     const given = gate.enter(controller.signal)
@@ -66,11 +70,19 @@ describe('the gate for streams of a connection', () => {
   })
 
   it('keeps nobody when the connection is over', async () => {
-    const gate = new StreamGate()
+    const over = connection()
+    const gate = new StreamGate(over)
     enterAll(gate)
     const waiting = [gate.enter(), gate.enter()]
 
-    gate.open()
+    over.dispatchEvent(new Event('close'))
     await Promise.all(waiting)
+  })
+
+  it('keeps nobody who comes when the connection is over', async () => {
+    const gate = new StreamGate(connection('closed'))
+    enterAll(gate)
+
+    await Promise.all([gate.enter(), gate.enter()])
   })
 })

@@ -27,7 +27,7 @@ export function gateNewStreams (connection: Connection): void {
 
   setGated(connection.streams)
 
-  const gate = new StreamGate()
+  const gate = new StreamGate(connection)
 
   connection.newStream = async (protocols, options) => {
     if (!gate.tryEnter()) {
@@ -49,5 +49,4 @@ export function gateNewStreams (connection: Connection): void {
       throw err
     }
   }
-  connection.addEventListener('close', () => { gate.open() })
 }

@@ -27,9 +27,10 @@ export class EarlyData {
     connection.addEventListener('message', this.#onMessage)
 
     const muxer = this.muxer = createMuxer()
-    this.#addEventListener = muxer.addEventListener.bind(muxer)
+    // not bound: it stays with the muxer
+    this.#addEventListener = muxer.addEventListener
     muxer.addEventListener = (type: any, ...rest: [any, any?]): void => {
-      this.#addEventListener(type, ...rest)
+      this.#addEventListener.call(muxer, type, ...rest)
 
       if (type === 'stream') {
         this.release()

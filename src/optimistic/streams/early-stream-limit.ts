@@ -8,6 +8,12 @@ import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS, INBOUND_UPGRADE_TIMEOUT } fr
  */
 type GateState = 'early' | 'ready' | 'open'
 
+/** What a gate needs of a connection */
+export interface EndingConnection {
+  readonly status: string
+  addEventListener(type: 'close', listener: () => void): void
+}
+
 /**
  * Bounds how many streams of a connection are opened before the peer has
  * answered. Those beyond the bound wait, in order; the others are not delayed.
@@ -16,12 +22,21 @@ export class StreamGate {
   #state: GateState = 'early'
   #opened = 0
   #settled = 0
-  readonly #waiting = new Set<() => void>()
+
+  /** Exists once somebody has had to wait, and so on few connections */
+  #waiting?: Set<() => void>
   #timer?: NodeJS.Timeout
+
+  /** Whose end ends all waiting. Undefined once it is watched: a listener takes more memory than all else here */
+  #connection?: EndingConnection
+
+  constructor (connection: EndingConnection) {
+    this.#connection = connection
+  }
 
   /** @returns whether a stream can be opened now. If not, wait: {@link enter} */
   tryEnter (): boolean {
-    const hasRoom = this.#waiting.size === 0 && this.#isPassable()
+    const hasRoom = (this.#waiting?.size ?? 0) === 0 && this.#isPassable()
 
     if (hasRoom) {
       this.#opened++
@@ -38,7 +53,9 @@ export class StreamGate {
   async enter (signal?: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
 
+    this.#waiting ??= new Set()
     this.#waiting.add(resolve)
+    this.#watchConnection()
 
     if (this.#state === 'early') {
       this.#timer ??= setTimeout(() => { this.#setReady() }, INBOUND_UPGRADE_TIMEOUT).unref()
@@ -48,7 +65,7 @@ export class StreamGate {
       await raceSignal(promise, signal)
     } catch (err) {
       // it may have been let in just before the signal fired
-      if (!this.#waiting.delete(resolve)) {
+      if (this.#waiting.delete(resolve) === false) {
         this.#opened--
         this.#letIn()
       }
@@ -72,9 +89,21 @@ export class StreamGate {
     this.#letIn()
   }
 
-  /** The connection is over: callers that wait go on, and fail by themselves */
-  open (): void {
-    this.#state = 'open'
+  #watchConnection (): void {
+    const connection = this.#connection
+
+    this.#connection = undefined
+
+    if (connection?.status === 'open' || connection?.status === 'closing') {
+      connection.addEventListener('close', () => {
+        // callers that wait go on, and fail by themselves
+        this.#state = 'open'
+        this.#letIn()
+      })
+    } else if (connection != null) {
+      this.#state = 'open'
+    }
+
     this.#letIn()
   }
 
@@ -97,12 +126,12 @@ export class StreamGate {
   }
 
   #letIn (): void {
-    for (const enter of this.#waiting) {
+    for (const enter of this.#waiting ?? []) {
       if (!this.#isPassable()) {
         return
       }
 
-      this.#waiting.delete(enter)
+      this.#waiting?.delete(enter)
       this.#opened++
       enter()
     }

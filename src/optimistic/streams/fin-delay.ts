@@ -11,14 +11,14 @@ export class StoreDelay {
   readonly #store: (protocol: string) => Promise<void>
 
   /** Protocols that were stored by microtasks alone: nothing can arrive meanwhile */
-  readonly #quick = new Set<string>()
+  #quick?: Set<string>
 
   constructor (store: (protocol: string) => Promise<void>) {
     this.#store = store
   }
 
   async pass (protocol: string): Promise<void> {
-    if (this.#quick.has(protocol)) {
+    if (this.#quick?.has(protocol) === true) {
       return
     }
 
@@ -28,8 +28,8 @@ export class StoreDelay {
 
     await this.#store(protocol)
 
-    if (isQuick && this.#quick.size < MAX_QUICK) {
-      this.#quick.add(protocol)
+    if (isQuick && (this.#quick?.size ?? 0) < MAX_QUICK) {
+      this.#quick = (this.#quick ?? new Set()).add(protocol)
     }
   }
 }

@@ -6,6 +6,7 @@ import { KnownProtocols } from './known-protocols.ts'
 import { OptimisticMuxer } from './muxer.ts'
 import type { KnownProtocolsComponents } from './known-protocols.ts'
 import type { HandlerLimits } from './limits.ts'
+import type { OptimisticMuxerInit } from './muxer.ts'
 import type { ProposalOutcome } from './proposal.ts'
 import type { ComponentLogger, CounterGroup, MessageStream, Metrics, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
 
@@ -24,10 +25,7 @@ export interface OptimisticMuxerComponents extends KnownProtocolsComponents {
 export class OptimisticMuxerFactory implements StreamMuxerFactory {
   readonly protocol: string
   readonly #factory: StreamMuxerFactory
-  readonly #components: OptimisticMuxerComponents
-  readonly #known: KnownProtocols
-  readonly #replyTimeout: number
-  readonly #metrics?: CounterGroup<ProposalOutcome>
+  readonly #shared: OptimisticMuxerInit
 
   /** The `streams` of every muxer that was decorated. Undefined before the first */
   #muxers?: WeakSet<object>
@@ -35,13 +33,18 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
   constructor (factory: StreamMuxerFactory, components: OptimisticMuxerComponents, replyTimeout: number) {
     this.protocol = factory.protocol
     this.#factory = factory
-    this.#components = components
-    this.#replyTimeout = replyTimeout
-    this.#known = new KnownProtocols(components, components.logger.forComponent('libp2p:optimistic:muxer'))
-    this.#metrics = components.metrics?.registerCounterGroup('libp2p_optimistic_streams_total', {
+
+    const metrics: CounterGroup<ProposalOutcome> | undefined = components.metrics?.registerCounterGroup('libp2p_optimistic_streams_total', {
       label: 'outcome',
       help: 'Total count of streams that negotiated their protocol optimistically by outcome'
     })
+
+    this.#shared = {
+      known: new KnownProtocols(components, components.logger.forComponent('libp2p:optimistic:muxer')),
+      handlers: () => components.registrar,
+      replyTimeout,
+      onOutcome: outcome => { metrics?.increment({ [outcome]: true }) }
+    }
 
     components.events.addEventListener('connection:open', ({ detail: connection }) => {
       if (this.#muxers != null && connection.multiplexer === this.protocol) {
@@ -74,13 +77,6 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
 
     this.#muxers = (this.#muxers ?? new WeakSet()).add(early.muxer.streams)
 
-    return new OptimisticMuxer({
-      connection,
-      early,
-      known: this.#known,
-      handlers: () => this.#components.registrar,
-      replyTimeout: this.#replyTimeout,
-      onOutcome: outcome => { this.#metrics?.increment({ [outcome]: true }) }
-    }).muxer
+    return new OptimisticMuxer(connection, early, this.#shared).muxer
   }
 }

@@ -12,11 +12,8 @@ import type { HandlerLimits } from './limits.ts'
 import type { FilterableStream, ProposalOutcome } from './proposal.ts'
 import type { AbortOptions, CreateStreamOptions, MessageStream, NewStreamOptions, Stream, StreamCloseEvent, StreamMuxer } from '@libp2p/interface'
 
+/** What all muxers of a node share */
 export interface OptimisticMuxerInit {
-  connection: MessageStream
-
-  /** Has made the muxer */
-  early: EarlyData
   known: KnownProtocols
   handlers(): HandlerLimits | undefined
 
@@ -52,7 +49,7 @@ export class OptimisticMuxer {
   readonly muxer: StreamMuxer
   readonly #init: OptimisticMuxerInit
   readonly #early: EarlyData
-  readonly #gate = new StreamGate()
+  readonly #gate: StreamGate
 
   /** Those whose FIN has not left yet */
   readonly #proposals = new Set<Proposal>()
@@ -61,20 +58,22 @@ export class OptimisticMuxer {
   readonly #close: StreamMuxer['close']
   #isClosing = false
 
-  constructor (init: OptimisticMuxerInit) {
+  /** `early` has made the muxer */
+  constructor (connection: MessageStream, early: EarlyData, init: OptimisticMuxerInit) {
     this.#init = init
-    this.#early = init.early
+    this.#early = early
+    this.#gate = new StreamGate(connection)
 
     const muxer = this.muxer = this.#early.muxer
 
     this.#storeDelay = new StoreDelay(async protocol => init.known.store(muxer, protocol))
-    this.#createStream = muxer.createStream.bind(muxer)
-    this.#close = muxer.close.bind(muxer)
+    // not bound: that would take memory for each connection
+    this.#createStream = muxer.createStream
+    this.#close = muxer.close
     muxer.createStream = async options => this.createStream(options)
     muxer.close = async options => this.close(options)
 
     setGated(muxer.streams)
-    init.connection.addEventListener('close', () => { this.#gate.open() })
   }
 
   async createStream (options: CreateOptions = {}): Promise<Stream> {
@@ -114,7 +113,7 @@ export class OptimisticMuxer {
         await closeAll([...this.#proposals], options)
       }
 
-      await this.#close(options)
+      await this.#close.call(this.muxer, options)
     } finally {
       clearTimeout(timer)
     }
@@ -130,7 +129,7 @@ export class OptimisticMuxer {
         throw new MuxerClosedError('Muxer closed locally')
       }
 
-      stream = await this.#createStream(options)
+      stream = await this.#createStream.call(this.muxer, options)
     } catch (err) {
       this.#gate.abandoned()
       throw err
