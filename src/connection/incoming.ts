@@ -1,6 +1,6 @@
 import { QueuedHandshake } from '../event-loop/handshake-queue.ts'
 import { setImmediate } from '../event-loop/immediate.ts'
-import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../event-loop/read-budget.ts'
+import { turnBudget } from '../event-loop/turn-budget.ts'
 import type { MessageStream, Stream } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
@@ -46,13 +46,13 @@ export class Incoming {
     const isFull = data.byteLength >= FULL_CHUNK
 
     if (isFull) {
-      spendReadBudget()
+      turnBudget.reading.spend()
     }
 
     if (this.#isHandedOn) {
       this.#reader.onRead(data)
     } else if (data.byteLength > 0) {
-      this.#queued ??= new QueuedHandshake(data => { this.#handOnFirst(data) })
+      this.#queued ??= new QueuedHandshake(turnBudget.handshakes, data => { this.#handOnFirst(data) })
       this.#queued.add(data)
     }
 
@@ -63,12 +63,12 @@ export class Incoming {
     if (this.#waitingBytes >= MAX_UNREAD_BYTES) {
       // nobody listens (the upgrade waits for something else)
       this.#socket.pause()
-    } else if (isFull && isReadBudgetSpent()) {
+    } else if (isFull && turnBudget.reading.isSpent) {
       this.#socket.pause()
       setImmediate(() => {
         this.tryResume()
         // Node first hands over what it has read already, on the budget of this turn
-        process.nextTick(renewReadBudget)
+        process.nextTick(turnBudget.reading.renew)
       })
     }
   }

@@ -1,29 +1,86 @@
 import { Uint8ArrayList } from 'uint8arraylist'
 import { setImmediate } from './immediate.ts'
 
-/** First come, first served */
-const waiting = new Set<QueuedHandshake>()
-
-/** How long a turn hands on handshakes, as a share of the time that everything else in that turn took */
-const SHARE = 1 / 4
-
-/** The share grows while the first in the queue waits: it is 1 after this many ms, and 2 after twice as long */
+/** A turn hands on a second handshake when the first in the queue has waited for a while: it takes as long as all else in that turn after this many ms */
 const PATIENCE = 1_000
 
-/** Whether a handshake was handed on in this turn already, or one waits */
-let isTaken = false
-
-/** When the last handshake that was handed on had been dealt with, by the clock of `performance.now()` */
-let done = 0
-
 /**
- * The place of one connection in the queue of the process. The first data of a connection
- * belongs to a handshake, whose key exchange takes milliseconds. If many come together, one
- * is handed on at once, and the others in later turns of the event loop. So everything else
- * waits for one handshake, not for all. A turn hands on one, and more while they take a small
- * share of the turn: see {@link SHARE}.
+ * The first data of a connection belongs to a handshake, whose key exchange takes milliseconds. If
+ * many come together, one is handed on at once, and the others in later turns of the event
+ * loop. So everything else waits for one handshake, not for all.
  */
+export class HandshakeQueue {
+  /** First come, first served */
+  readonly #waiting = new Set<QueuedHandshake>()
+
+  /** Whether a handshake was handed on in this turn already, or one waits */
+  #isTaken = false
+
+  /** When the last handshake that was handed on had been dealt with, by the clock of `performance.now()` */
+  #done = 0
+
+  /** @returns whether it was handed on now. If not, {@link add} it */
+  tryTake (handOn: () => void): boolean {
+    if (this.#isTaken) {
+      return false
+    }
+
+    this.#isTaken = true
+    setImmediate(this.#nextTurn)
+    handOn()
+    this.#whenDone()
+
+    return true
+  }
+
+  add (handshake: QueuedHandshake): void {
+    this.#waiting.add(handshake)
+  }
+
+  delete (handshake: QueuedHandshake): void {
+    this.#waiting.delete(handshake)
+  }
+
+  readonly #nextTurn = (): void => {
+    const [next] = this.#waiting
+
+    if (next == null) {
+      this.#isTaken = false
+      return
+    }
+
+    const now = performance.now()
+    const share = (now - next.since) / PATIENCE
+
+    setImmediate(this.#nextTurn)
+    this.#handOnUntil(now + share * (now - this.#done))
+  }
+
+  #handOnUntil (deadline: number): void {
+    const [next] = this.#waiting
+
+    next?.flush()
+    this.#whenDone(() => {
+      if (this.#waiting.size > 0 && this.#done < deadline) {
+        this.#handOnUntil(deadline)
+      }
+    })
+  }
+
+  /** Call back when everything that has begun so far is done, promises included */
+  #whenDone (callback?: () => void): void {
+    queueMicrotask(() => {
+      process.nextTick(() => {
+        this.#done = performance.now()
+        callback?.()
+      })
+    })
+  }
+}
+
+/** The place of one connection in the queue */
 export class QueuedHandshake {
+  readonly #queue: HandshakeQueue
   readonly #handOn: (data: Uint8Array) => void
   #data?: Uint8ArrayList
   #after?: () => void
@@ -32,7 +89,8 @@ export class QueuedHandshake {
   /**
    * @param handOn - is given the data, in order. All that waited comes in one call
    */
-  constructor (handOn: (data: Uint8Array) => void) {
+  constructor (queue: HandshakeQueue, handOn: (data: Uint8Array) => void) {
+    this.#queue = queue
     this.#handOn = handOn
   }
 
@@ -49,15 +107,10 @@ export class QueuedHandshake {
   add (data: Uint8Array): void {
     if (this.#data != null) {
       this.#data.append(data)
-    } else if (isTaken) {
+    } else if (!this.#queue.tryTake(() => { this.#handOn(data) })) {
       this.#data = new Uint8ArrayList(data)
       this.#since = performance.now()
-      waiting.add(this)
-    } else {
-      isTaken = true
-      setImmediate(nextTurn)
-      this.#handOn(data)
-      whenDone()
+      this.#queue.add(this)
     }
   }
 
@@ -86,42 +139,6 @@ export class QueuedHandshake {
   drop (): void {
     this.#data = undefined
     this.#after = undefined
-    waiting.delete(this)
+    this.#queue.delete(this)
   }
-}
-
-function nextTurn (): void {
-  const [next] = waiting
-
-  if (next == null) {
-    isTaken = false
-    return
-  }
-
-  const now = performance.now()
-  const share = Math.max(SHARE, (now - next.since) / PATIENCE)
-
-  setImmediate(nextTurn)
-  handOnUntil(now + share * (now - done))
-}
-
-function handOnUntil (deadline: number): void {
-  const [next] = waiting
-
-  next?.flush()
-  whenDone(() => {
-    if (waiting.size > 0 && done < deadline) {
-      handOnUntil(deadline)
-    }
-  })
-}
-
-/** Call back when everything that has begun so far is done, promises included */
-function whenDone (callback?: () => void): void {
-  queueMicrotask(() => {
-    process.nextTick(() => {
-      done = performance.now()
-      callback?.()
-    })
-  })
 }

@@ -6,23 +6,26 @@ import { setImmediate } from './immediate.ts'
  */
 const READ_BUDGET = 10
 
-/** By the clock of `performance.now()`; 0 until something large is read in this turn */
-let deadline = 0
+/** Bounds how long a turn of the event loop reads */
+export class ReadBudget {
+  /** By the clock of `performance.now()`; 0 until something large is read in this turn */
+  #deadline = 0
 
-/** Something large is about to be dealt with */
-export function spendReadBudget (): void {
-  if (deadline === 0) {
-    deadline = performance.now() + READ_BUDGET
-    setImmediate(renewReadBudget)
+  /** Something large is about to be dealt with */
+  spend (): void {
+    if (this.#deadline === 0) {
+      this.#deadline = performance.now() + READ_BUDGET
+      setImmediate(this.renew)
+    }
   }
-}
 
-/** Whether a socket should leave the rest of its input for a later turn */
-export function isReadBudgetSpent (): boolean {
-  return deadline !== 0 && performance.now() >= deadline
-}
+  /** Whether a socket should leave the rest of its input for a later turn */
+  get isSpent (): boolean {
+    return this.#deadline !== 0 && performance.now() >= this.#deadline
+  }
 
-/** A turn is over. What runs before sockets are read again, such as timers, does not count */
-export function renewReadBudget (): void {
-  deadline = 0
+  /** A turn is over. What runs before sockets are read again, such as timers, does not count */
+  readonly renew = (): void => {
+    this.#deadline = 0
+  }
 }

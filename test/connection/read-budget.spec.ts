@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { isReadBudgetSpent, renewReadBudget, spendReadBudget } from '../../src/event-loop/read-budget.ts'
+import { ReadBudget } from '../../src/event-loop/read-budget.ts'
 import { MiB, collect, payload, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -68,14 +68,16 @@ describe('what takes long to deal with', function () {
   })
 
   it('is not what timers do before sockets are read again', () => {
-    spendReadBudget()
-    work(1.2 * BUDGET)
-    expect(isReadBudgetSpent()).to.be.true()
+    const budget = new ReadBudget()
 
-    renewReadBudget()
+    budget.spend()
     work(1.2 * BUDGET)
-    spendReadBudget()
-    expect(isReadBudgetSpent()).to.be.false()
+    expect(budget.isSpent).to.be.true()
+
+    budget.renew()
+    work(1.2 * BUDGET)
+    budget.spend()
+    expect(budget.isSpent).to.be.false()
   })
 
   it('arrives whole', async () => {
