@@ -20,6 +20,9 @@ export const NOISE = '/noise'
 /** @see https://github.com/libp2p/specs/blob/master/tls/tls.md */
 export const TLS = '/tls/1.0.0'
 
+/** @see https://github.com/hashicorp/yamux/blob/master/spec.md */
+export const YAMUX = '/yamux/1.0.0'
+
 /**
  * Has no handshake that could be sent early, and none that would authenticate the peer
  *

@@ -40,10 +40,10 @@ export class PausedStreams {
 
   /** Look for new streams, which the muxer adds at the end. To be called before their handlers are */
   adopt (): void {
-    const { streams } = this.#connection
+    const { multiplexer, streams } = this.#connection
 
     for (let i = streams.length - 1; i >= 0 && !isAdopted(streams[i]); i--) {
-      adopt(streams[i])
+      adopt(streams[i], multiplexer)
     }
   }
 
@@ -71,8 +71,8 @@ function isAdopted (stream: Stream): boolean {
   return Object.hasOwn(stream, Symbol.asyncIterator)
 }
 
-function adopt (stream: Stream): void {
-  if (!isWindowed(stream)) {
+function adopt (stream: Stream, multiplexer?: string): void {
+  if (!isWindowed(stream, multiplexer)) {
     // only mark it
     const { [Symbol.asyncIterator]: original } = stream
     stream[Symbol.asyncIterator] = original

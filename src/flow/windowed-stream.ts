@@ -1,4 +1,5 @@
 import { hasMembers } from '../foreign/check.ts'
+import { YAMUX } from '../libp2p.ts'
 import type { Stream } from '@libp2p/interface'
 
 /**
@@ -13,6 +14,7 @@ export interface WindowedStream extends Stream {
   sendResume(): void
 }
 
-export function isWindowed (stream: Stream): stream is WindowedStream {
-  return typeof (stream as WindowedStream).sendWindowUpdate === 'function' && hasMembers('pausingStream', stream)
+/** `multiplexer` is the protocol of the stream's muxer. Only of one that has windows a missing member is worth a warning */
+export function isWindowed (stream: Stream, multiplexer?: string): stream is WindowedStream {
+  return (multiplexer === YAMUX || 'sendWindowUpdate' in stream) && hasMembers('pausingStream', stream)
 }

@@ -142,7 +142,7 @@ export const FOREIGN = {
     },
     replaces: ['onDrain', 'onMuxerDrain', 'onMuxerNeedsDrain', 'sendData']
   },
-  /** Besides these `[Symbol.asyncIterator]` is replaced, of streams that have a `sendWindowUpdate`: their muxer has windows */
+  /** Besides these `[Symbol.asyncIterator]` is replaced, of streams whose muxer has windows */
   pausingStream: {
     feature: 'backpressure',
     object: 'stream that receives',
@@ -151,7 +151,8 @@ export const FOREIGN = {
       maxReadBufferLength: 'number',
       readBufferLength: 'number',
       readStatus: 'string',
-      remoteWriteStatus: 'string'
+      remoteWriteStatus: 'string',
+      sendWindowUpdate: 'function'
     },
     replaces: ['sendResume']
   }

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
 import { FOREIGN, UTILS_VERSIONS } from '../../src/foreign/list.ts'
+import type { ForeignName } from '../../src/foreign/list.ts'
 import type { StreamsResult } from './fixtures/streams.ts'
 
 const fixture = (name: string): string => path.join(import.meta.dirname, 'fixtures', name)
@@ -12,14 +13,14 @@ const PUBLIC = ['abort', 'addEventListener', 'close', 'dispatchEvent', 'listener
 
 const ALL = { echo: 50, 'half-close': 50, FIN: 50, reset: 50, large: 1 }
 
-function membersOf (...names: Array<keyof typeof FOREIGN>): string[] {
+function membersOf (...names: ForeignName[]): string[] {
   const members = names.flatMap(name => [...Object.keys(FOREIGN[name].uses), ...FOREIGN[name].replaces])
 
   return [...new Set(members)].filter(member => !PUBLIC.includes(member)).sort()
 }
 
 const BASE = membersOf('base')
-const OTHERS = membersOf('stream', 'securedConnection', 'noiseConnection', 'belowNoise', 'muxer', 'connection', 'sendingStream', 'pausingStream').filter(member => !BASE.includes(member))
+const OTHERS = membersOf(...Object.keys(FOREIGN) as ForeignName[]).filter(member => !BASE.includes(member))
 
 async function run (stack: 'official' | 'plain' | 'decorated', env: Record<string, string>): Promise<StreamsResult> {
   const { stdout } = await execa(process.execPath, ['--import', fixture('changed-libp2p.ts'), fixture('streams.ts'), stack], {
