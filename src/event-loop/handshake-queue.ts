@@ -87,6 +87,7 @@ export class QueuedHandshake {
   #since = 0
 
   /**
+   * @param queue - the one of the event loop
    * @param handOn - is given the data, in order. All that waited comes in one call
    */
   constructor (queue: HandshakeQueue, handOn: (data: Uint8Array) => void) {

@@ -3,8 +3,8 @@ import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
 import { FOREIGN, UTILS_VERSIONS } from '../../src/foreign/list.ts'
-import type { ForeignName } from '../../src/foreign/list.ts'
 import type { StreamsResult } from './fixtures/streams.ts'
+import type { ForeignName } from '../../src/foreign/list.ts'
 
 const fixture = (name: string): string => path.join(import.meta.dirname, 'fixtures', name)
 
