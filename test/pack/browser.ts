@@ -7,9 +7,11 @@ import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
 import * as fastTcp from 'libp2p-fast-tcp'
 import * as fastTcpLinux from 'libp2p-fast-tcp/linux'
+import * as fastTcpNat from 'libp2p-fast-tcp/nat'
 
-const { CLOSE_TIMEOUT, holePunching, optimistic, tcp } = fastTcp
+const { CLOSE_TIMEOUT, optimistic, tcp } = fastTcp
 const { linux } = fastTcpLinux
+const { holePunching } = fastTcpNat
 
 const attempts: Record<string, () => Promise<unknown>> = {
   tcp: async () => createLibp2p({ transports: [tcp({ closeTimeout: CLOSE_TIMEOUT })] }),
@@ -29,6 +31,6 @@ const errors = await Promise.all(Object.entries(attempts).map(async ([name, atte
   }
 }))
 
-const exported = [fastTcp, fastTcpLinux].map(module => Object.keys(module).sort().join(' '))
+const exported = [fastTcp, fastTcpLinux, fastTcpNat].map(module => Object.keys(module).sort().join(' '))
 
 console.info(JSON.stringify({ errors, exported })) // eslint-disable-line no-console

@@ -12,7 +12,7 @@ import { BUNDLERS, checkBundles } from './bundles.ts'
 const NODES = ['22', '24', '26']
 
 /** What nobody notices when it is not there */
-const FILES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE-APACHE', 'LICENSE-MIT', 'src/index.ts', 'dist/src/index.js', 'dist/src/index.d.ts', 'dist/src/linux/index.js']
+const FILES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE-APACHE', 'LICENSE-MIT', 'src/index.ts', 'dist/src/index.js', 'dist/src/index.d.ts', 'dist/src/linux/index.js', 'dist/src/nat/index.js']
 
 /** What looks at the packed package. Nothing of it can be required from CommonJS: libp2p has only ES modules too */
 const LINTERS = { publint: ['--strict'], attw: ['--profile', 'esm-only', '--no-emoji', '--no-color'] }
