@@ -60,7 +60,7 @@ const tasks = {
     await start([])
     const connection = await node.dial(stack.multiaddr(address))
     const waits: Wait[] = []
-    const echo = await connection.newStream(ECHO, stack.streamOptions)
+    const echo = new Echo(await connection.newStream(ECHO, stack.streamOptions))
     const idle = await idleEcho(echo)
     const streams = await Promise.all(Array.from({ length: uploads }, async () => connection.newStream(UPLOAD, stack.streamOptions)))
     const began = performance.now()
@@ -70,8 +70,8 @@ const tasks = {
 
     connection.addEventListener('close', ({ error }) => { over.resolve(error ?? new Error('closed')) })
     streams.forEach(stream => { upload(stream, refill, rate * 125 * duration) })
-    repeat(ECHO_INTERVAL, async () => timed('echo', async () => echoOn(echo)))
-    repeat(STREAM_INTERVAL, () => { timed('stream', async () => newEcho(connection)).catch(() => {}) })
+    repeat(ECHO_INTERVAL, async () => timed('echo', async () => echo.once()))
+    repeat(STREAM_INTERVAL, async () => timed('stream', async () => newEcho(connection)))
 
     const error = await Promise.race([over.promise, wait(duration)])
     const lived = performance.now() - began
@@ -99,11 +99,12 @@ const tasks = {
       }
     }
 
-    /** The next one begins when this one is over, if it returns a promise */
-    function repeat (interval: number, run: () => Promise<void> | void): void {
+    /** Whether or not the last one is over: slow ones would be asked for seldom */
+    function repeat (interval: number, run: () => Promise<void>): void {
       void (async () => {
         while (!end.signal.aborted && connection.status === 'open') {
-          await Promise.all([run(), wait(interval)])
+          void run()
+          await wait(interval)
         }
       })()
     }
@@ -154,12 +155,12 @@ async function readSlowly (stream: Stream): Promise<void> {
   }
 }
 
-async function idleEcho (echo: Stream): Promise<number> {
+async function idleEcho (echo: Echo): Promise<number> {
   const samples: number[] = []
 
   while (samples.length < IDLE_ECHOES) {
     const started = performance.now()
-    await echoOn(echo)
+    await echo.once()
     samples.push(performance.now() - started)
   }
 
@@ -190,32 +191,35 @@ function upload (stream: Stream, refill: Refill, bytes: number): void {
 async function newEcho (connection: Connection): Promise<void> {
   const stream = await connection.newStream(ECHO, stack.streamOptions)
 
-  await echoOn(stream)
+  await new Echo(stream).once()
   stream.close().catch(() => {})
 }
 
-async function echoOn (stream: Stream): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const onClose = (): void => { reject(new Error('The stream has ended')) }
-  let left = MESSAGE.byteLength
+/** Sends messages on a stream and hears each come back */
+class Echo {
+  readonly #stream: Stream
+  readonly #pending: Array<PromiseWithResolvers<void>> = []
+  #bytes = 0
 
-  const onMessage = ({ data }: { data: { byteLength: number } }): void => {
-    left -= data.byteLength
-
-    if (left <= 0) {
-      resolve()
-    }
+  constructor (stream: Stream) {
+    this.#stream = stream
+    stream.addEventListener('message', ({ data }) => {
+      for (this.#bytes += data.byteLength; this.#bytes >= MESSAGE.byteLength; this.#bytes -= MESSAGE.byteLength) {
+        this.#pending.shift()?.resolve()
+      }
+    })
+    stream.addEventListener('close', () => {
+      this.#pending.forEach(({ reject }) => { reject(new Error('The stream has ended')) })
+    })
   }
 
-  stream.addEventListener('message', onMessage)
-  stream.addEventListener('close', onClose)
+  async once (): Promise<void> {
+    const pending = Promise.withResolvers<void>()
 
-  try {
-    stream.send(MESSAGE)
-    await promise
-  } finally {
-    stream.removeEventListener('message', onMessage)
-    stream.removeEventListener('close', onClose)
+    this.#stream.send(MESSAGE)
+    this.#pending.push(pending)
+
+    return pending.promise
   }
 }
 

@@ -92,11 +92,9 @@ func measureLoad(address string, uploads int, duration time.Duration, security s
 	ended := make(chan struct{})
 	h.Network().Notify(&network.NotifyBundle{DisconnectedF: func(network.Network, network.Conn) { close(ended) }})
 
-	go line.repeat(echoInterval, func() bool { return line.timed("echo", func() error { return echoOn(old) }) })
-	go line.repeat(streamInterval, func() bool {
-		go line.timed("stream", func() error { return newEcho(ctx, h, target.ID) })
-		return true
-	})
+	echoes := newEchoes(old)
+	go line.repeat(echoInterval, func() { line.timed("echo", echoes.once) })
+	go line.repeat(streamInterval, func() { line.timed("stream", func() error { return newEcho(ctx, h, target.ID) }) })
 
 	reason := ""
 	select {
@@ -116,8 +114,7 @@ type busyLine struct {
 	over  bool
 }
 
-// timed reports whether there was no error.
-func (l *busyLine) timed(kind string, run func() error) bool {
+func (l *busyLine) timed(kind string, run func() error) {
 	started := time.Now()
 	w := &wait{Kind: kind, At: started.Sub(l.start).Milliseconds()}
 
@@ -131,27 +128,55 @@ func (l *busyLine) timed(kind string, run func() error) bool {
 
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if l.over {
-		return false
-	}
-	if err != nil {
+	switch {
+	case l.over:
+	case err != nil:
 		w.HasFailed = true
-		return false
+	default:
+		ms := milliseconds(time.Since(started))
+		w.Ms = &ms
 	}
-	ms := milliseconds(time.Since(started))
-	w.Ms = &ms
-
-	return true
 }
 
-func (l *busyLine) repeat(interval time.Duration, run func() bool) {
-	for {
-		started := time.Now()
-		if !run() {
-			return
-		}
-		time.Sleep(interval - time.Since(started))
+// repeat does not wait for the last run: slow ones would be asked for seldom.
+func (l *busyLine) repeat(interval time.Duration, run func()) {
+	for range time.Tick(interval) {
+		go run()
 	}
+}
+
+// echoes sends messages on a stream and hears each come back.
+type echoes struct {
+	stream  network.Stream
+	writes  sync.Mutex
+	pending chan chan error
+}
+
+func newEchoes(s network.Stream) *echoes {
+	e := &echoes{stream: s, pending: make(chan chan error, 4096)}
+
+	go func() {
+		message := make([]byte, 100)
+		for back := range e.pending {
+			_, err := io.ReadFull(s, message)
+			back <- err
+		}
+	}()
+
+	return e
+}
+
+func (e *echoes) once() error {
+	back := make(chan error, 1)
+	e.writes.Lock()
+	e.pending <- back
+	_, err := e.stream.Write(make([]byte, 100))
+	e.writes.Unlock()
+	if err != nil {
+		return err
+	}
+
+	return <-back
 }
 
 func (l *busyLine) outcome(idle float64, reason string) loadOutcome {
