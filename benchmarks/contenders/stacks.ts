@@ -55,6 +55,13 @@ export const STACKS = {
   transport: async () => currentStack(await ourTcp()),
   ours: async () => currentStack(await ourTcp(), true),
 
+  /** With what `linux()` sets by default */
+  linux: async () => {
+    const { linux } = await import('../../src/linux/index.ts')
+
+    return currentStack(await ourTcp({ linux: linux() }), true)
+  },
+
   /**
    * With the first bytes of a dial in the SYN where both hosts allow that: a link of
    * network namespaces does, loopback seldom

@@ -1,7 +1,7 @@
 import type { BottleneckShape } from '../link/link.ts'
 import type { Environment } from '../report/environment.ts'
 
-export type JsName = 'official' | 'transport' | 'ours'
+export type JsName = 'official' | 'transport' | 'ours' | 'linux'
 export type StackName = JsName | 'go'
 
 /** A line, and how many streams upload over it */

@@ -44,7 +44,7 @@ const SLOW_LINE = 10
 const TYPICAL: Cell = { rate: 10, roundTrip: 82, queue: 256 * 1024, uploads: 1, refill: 'microtask' }
 
 /** In the order of tables and charts */
-export const PAIRS = ['official:official', 'official:ours', 'transport:transport', 'ours:ours', 'ours:official', 'go:go']
+export const PAIRS = ['official:official', 'official:ours', 'transport:transport', 'ours:ours', 'ours:official', 'linux:linux', 'go:go']
 
 const SLOW_READER = { size: 256 * 2 ** 20, seconds: 20 }
 const FETCH = { size: 60 * 2 ** 20, seconds: 240 }
