@@ -1,5 +1,5 @@
 import type { FastOpenOutcome, Linux, PortUse } from './connector.ts'
-import type { CounterGroup, ComponentLogger, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, NewStreamProgressEvents, OpenConnectionProgressEvents, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
+import type { CounterGroup, ComponentLogger, ConnectionGater, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, NewStreamProgressEvents, OpenConnectionProgressEvents, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { LookupFunction } from 'node:net'
 import type { ProgressEvent } from 'progress-events'
@@ -192,6 +192,15 @@ export interface TCPOptions {
   optimistic?: boolean
 
   /**
+   * How long a dial waits for a connection to one address of a peer until it dials the next one
+   * too, in ms, from 10 on (RFC 8305 calls it the Connection Attempt Delay). `false` leaves it to
+   * libp2p, which dials one address after another.
+   *
+   * @default 250
+   */
+  attemptDelay?: number | false
+
+  /**
    * Share each connection among its streams, by bytes. Otherwise one busy stream keeps all
    * that were opened after it from sending, libp2p's ping among them, and libp2p aborts the
    * connection (js-libp2p#3463).
@@ -317,6 +326,9 @@ export interface TCPComponents {
    * which addresses peers see a listening port. Without `events` neither happens
    */
   events?: TypedEventTarget<Libp2pEvents>
+
+  /** Asked before an address of a peer is dialed that libp2p would have dialed later. libp2p passes it */
+  connectionGater?: ConnectionGater
 
   /** With the option `reusePort`: is given the public addresses at which peers see a listening port. libp2p passes it */
   addressManager?: { addObservedAddr(ma: Multiaddr): void }

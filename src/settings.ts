@@ -85,6 +85,7 @@ const RULES: Record<keyof TCPOptions, Rule> = {
   backlog: aWholeNumber(0),
   closeServerOnMaxConnections: anObject(LIMIT_RULES),
   optimistic: aBoolean,
+  attemptDelay: { mustBe: 'false or 10 or more milliseconds', holds: value => value === false || (typeof value === 'number' && value >= 10) },
   fairStreams: aBoolean,
   backpressure: aBoolean,
   reusePort: aBoolean,
@@ -121,6 +122,7 @@ export function transportSettings (given?: TCPOptions | null): TransportSettings
   return Object.freeze({
     ...options,
     ...timeouts,
+    attemptDelay: typeof options.attemptDelay === 'number' ? Math.min(options.attemptDelay, MAX_TIMEOUT / 2) : options.attemptDelay,
     closeServerOnMaxConnections: limitSettings(options.closeServerOnMaxConnections),
     dialOpts: Object.freeze({ ...options.dialOpts }),
     listenOpts: Object.freeze({ ...options.listenOpts })

@@ -5,6 +5,7 @@ import { OpenSockets } from './connection/open-sockets.ts'
 import { ordinary } from './dial/connect.ts'
 import { dialerMetrics } from './dial/dialer-metrics.ts'
 import { Dialer } from './dial/dialer.ts'
+import { RacingDialer } from './dial/race/racing-dialer.ts'
 import { ConnectionFlow } from './flow/connection-flow.ts'
 import { assertBaseClass } from './foreign/base-class.ts'
 import { expectIdentity } from './foreign/check.ts'
@@ -28,6 +29,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   readonly #components: TCPComponents
   readonly #logger: ComponentLogger
   readonly #dialer: Dialer
+  readonly #racingDialer: RacingDialer
 
   /** Set only with `tcp({ reusePort: true })` */
   readonly #reusePort?: ReusePort
@@ -80,6 +82,13 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       reusePort: this.#reusePort?.connector,
       metrics: dialerMetrics(components.metrics, this.#settings),
       log
+    })
+
+    this.#racingDialer = new RacingDialer({
+      attemptDelay: this.#settings.attemptDelay,
+      log,
+      gater: () => components.connectionGater,
+      dial: async (ma, options, hooks) => this.#dialer.dial(ma, options, hooks)
     })
 
     // before the listeners of services, which open streams
@@ -136,6 +145,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
    * what is still open `closeTimeout` ms later is destroyed.
    */
   async stop (): Promise<void> {
+    this.#racingDialer.stop()
     this.#dialer.stop()
     await this.#sockets.closed(this.#settings.closeTimeout)
   }
@@ -147,7 +157,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
    * @throws {Error} the upgrader's error if the upgrade fails
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
-    const connection = await this.#dialer.dial(ma, options)
+    const connection = await this.#racingDialer.dial(ma, options)
 
     expectIdentity('timeline', this.#connections.has(connection.timeline))
 
@@ -191,6 +201,13 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
    * Filter check for all Multiaddrs that this transport can dial
    */
   dialFilter (multiaddrs: Multiaddr[]): Multiaddr[] {
-    return this.listenFilter(multiaddrs)
+    const supported = this.listenFilter(multiaddrs)
+
+    // as libp2p asks about each address that a peer may have
+    if (multiaddrs.length === 1 && supported.length === 1) {
+      this.#racingDialer.asked(supported[0])
+    }
+
+    return supported
   }
 }

@@ -20,6 +20,7 @@ import type { Endpoint } from '../addresses.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { PortUse, Target } from '../connector.ts'
 import type { TCPDialOptions } from '../options.ts'
+import type { DialHooks } from './race/race.ts'
 import type { TransportSettings } from '../settings.ts'
 import type { Connection, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -38,6 +39,9 @@ interface Dial extends AttemptDial {
 
   /** The transport stops: no more sockets are opened, and look-ups end */
   stopping: AbortSignal
+
+  /** Set if this address is one of several that are dialed at once */
+  hooks?: DialHooks
 }
 
 /** For the log: ports that are not just any port */
@@ -78,10 +82,10 @@ export class Dialer {
    * @throws {InvalidParametersError} if the address or an option is invalid
    * @throws {Error} the upgrader's error if the upgrade fails
    */
-  async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
+  async dial (ma: Multiaddr, options: TCPDialOptions, hooks?: DialHooks): Promise<Connection> {
     const settings = dialSettings(this.#init.settings, options)
     const attempt = new Attempt(this.#attemptInit, { settings, options })
-    const dial: Dial = { ma, settings, options, attempt, endpoint: toEndpoint(ma), stopping: this.#stopping.signal }
+    const dial: Dial = { ma, settings, options, attempt, endpoint: toEndpoint(ma), stopping: this.#stopping.signal, hooks }
     let connected = await this.#connect(dial)
 
     for (;;) {
@@ -135,10 +139,13 @@ export class Dialer {
       }
 
       this.#tellPort(dial, connected.port)
+      connected = this.#established(connected, bounds, report)
+      dial.hooks?.onConnected(connected.socket, connected.late != null)
 
-      return this.#established(connected, bounds, report)
+      return connected
     } catch (err: any) {
-      // a logger, metrics or a progress handler that throws: nobody else knows the socket
+      // A logger, metrics or a progress handler throws, or another address was first. Nobody else knows the socket
+      connected.late?.failed(err)
       bounds.release()
       attempt.discard(connected)
       throw err
@@ -146,10 +153,10 @@ export class Dialer {
   }
 
   /** The first plan for each target that the multiaddr leads to */
-  async #plans ({ endpoint, ma, options, settings }: Dial, signal: AbortSignal): Promise<Plan[]> {
+  async #plans ({ endpoint, hooks, ma, options, settings }: Dial, signal: AbortSignal): Promise<Plan[]> {
     const targets = await resolve(endpoint, settings.socket, signal)
     // A socket with Fast Open connects before the peer has answered, so that it would win every race
-    const fastOpen = this.#init.fastOpen != null && targets.length === 1 && maySynWait(options)
+    const fastOpen = this.#init.fastOpen != null && targets.length === 1 && hooks?.maySynWait !== false && maySynWait(options)
 
     return targets.map(target => ({
       ma,

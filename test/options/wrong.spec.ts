@@ -21,6 +21,8 @@ const wrong: Array<[init: object, message: string]> = [
   [{ reusePort: 'yes' }, `reusePort of tcp() must be ${BOOLEAN}, not 'yes' (a string)`],
   [{ optimistic: 'no' }, `optimistic of tcp() must be ${BOOLEAN}, not 'no' (a string)`],
   [{ optimistic }, `optimistic of tcp() must be ${BOOLEAN}, not a function`],
+  [{ attemptDelay: true }, 'attemptDelay of tcp() must be false or 10 or more milliseconds, not true'],
+  [{ attemptDelay: 0 }, 'attemptDelay of tcp() must be false or 10 or more milliseconds, not 0'],
   [{ closeTimeout: '250' }, `closeTimeout of tcp() must be ${MS}, not '250' (a string)`],
   [{ closeTimeout: 250n }, `closeTimeout of tcp() must be ${MS}, not 250n (a bigint)`],
   [{ stalledWriteTimeout: NaN }, `stalledWriteTimeout of tcp() must be ${MS}, not NaN`],
