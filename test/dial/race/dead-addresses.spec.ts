@@ -1,0 +1,75 @@
+import { expect } from 'aegir/chai'
+import { cleanUpAfterEach } from '../../fixtures/cleanup.ts'
+import { createNode } from '../../fixtures/node.ts'
+import { portOf } from '../../fixtures/raw.ts'
+import { addressOf, closingPort, countSockets, hasSilence, mutePort, refusedPort, resettingPort, silentPorts, strangerPort, tarpitPort } from './fixtures/addresses.ts'
+import type { TestNode } from '../../fixtures/node.ts'
+
+/*
+ * Times have an upper bound that is far below what libp2p takes for one silent address (6 s), and far above what the race
+ * takes: machines are busy
+ */
+const SOON = 3_000
+
+describe('a dial of a peer with dead addresses', function () {
+  this.timeout(20_000)
+
+  const defer = cleanUpAfterEach()
+  let dialer: TestNode
+  let live: TestNode
+  let livePort: number
+
+  beforeEach(async () => {
+    [dialer, live] = await Promise.all([createNode(defer), createNode(defer, { listen: true })])
+    livePort = portOf(live.getMultiaddrs()[0])
+  })
+
+  /** The dead ones first */
+  async function dialAll (dead: number[]): Promise<number> {
+    const ports = [...dead, livePort]
+    const start = performance.now()
+    const connection = await dialer.dial(ports.map(port => addressOf(port, live.peerId)))
+
+    expect(portOf(connection.remoteAddr)).to.equal(livePort)
+    expect(connection.remotePeer.toString()).to.equal(live.peerId.toString())
+
+    return performance.now() - start
+  }
+
+  for (const count of [0, 1, 2, 6, 20]) {
+    it(`finds the live one behind ${count} silent ones`, async function () {
+      if (!hasSilence) {
+        this.skip()
+      }
+
+      expect(await dialAll(await silentPorts(defer, count))).to.be.below(SOON)
+    })
+  }
+
+  const kinds = { refused: refusedPort, resetting: resettingPort, closing: closingPort, mute: mutePort, tarpit: tarpitPort, stranger: strangerPort }
+
+  for (const [kind, portOfKind] of Object.entries(kinds)) {
+    for (const count of [1, 2, 6, 20]) {
+      it(`finds the live one behind ${count} of kind ${kind}`, async () => {
+        const ports = await Promise.all(Array.from({ length: count }, async () => portOfKind(defer)))
+
+        expect(await dialAll(ports)).to.be.below(SOON)
+      })
+    }
+  }
+
+  it('dials the address that worked the next time, and no other', async function () {
+    if (!hasSilence) {
+      this.skip()
+    }
+
+    const ports = await silentPorts(defer, 2)
+    await dialAll(ports)
+    await dialer.hangUp(live.peerId)
+
+    const { sockets } = countSockets(defer)
+    await dialAll(ports)
+
+    expect(sockets).to.have.lengthOf(1)
+  })
+})
