@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { addressesCommand } from './addresses/command.ts'
 import { allCommand } from './all/command.ts'
 import { compareCommand } from './compare/command.ts'
 import { connectCommand } from './connect/command.ts'
@@ -20,6 +21,7 @@ const program = new Command('npm run benchmark --')
   .addCommand(scaleCommand)
   .addCommand(perfCommand)
   .addCommand(loadCommand)
+  .addCommand(addressesCommand)
   .addCommand(allCommand)
   .addCommand(readmeCommand)
   .addCommand(compareCommand)

@@ -1,0 +1,247 @@
+import { channel } from 'node:diagnostics_channel'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import net from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { STACKS, ourTcp } from '../contenders/stacks.ts'
+import { serve } from '../run/serve.ts'
+import type { CostRow, CrawlRow, Dialed } from './report.ts'
+import type { Libp2p, Stream } from '@libp2p/interface'
+
+/** Nodes at one end of a link: `worker <stack>`. What libp2p does in a dial is at its defaults */
+
+/** A listener takes five connections a second of one host by default */
+const CALM = { inboundConnectionThreshold: 1_000_000, maxIncomingPendingConnections: 1_000_000 }
+
+const ECHO = '/fast-tcp/addresses/echo/1.0.0'
+
+const [name] = process.argv.slice(2) as [keyof typeof STACKS]
+const stack = await STACKS[name]()
+const nodes: Libp2p[] = []
+
+async function start (listen: string[], isEchoing = false): Promise<Libp2p> {
+  const node: Libp2p = await stack.createLibp2p({ ...stack.options, addresses: { listen }, connectionMonitor: { enabled: false }, connectionManager: CALM })
+
+  nodes.push(node)
+
+  if (isEchoing) {
+    await node.handle(ECHO, stream => {
+      stream.addEventListener('message', ({ data }) => { stream.send(data) })
+      stream.addEventListener('remoteCloseWrite', () => { stream.close().catch(() => {}) })
+    })
+  }
+
+  return node
+}
+
+/** The sockets that dials opened, and how many of them were open at a time */
+class Sockets {
+  count = 0
+  most = 0
+  #open = 0
+
+  readonly #onSocket = (message: any): void => {
+    this.count++
+    this.#open++
+    this.most = Math.max(this.most, this.#open)
+    message.socket.once('close', () => { this.#open-- })
+  }
+
+  constructor () {
+    channel('net.client.socket').subscribe(this.#onSocket)
+  }
+
+  end (): void {
+    channel('net.client.socket').unsubscribe(this.#onSocket)
+  }
+}
+
+const tasks = {
+  /** A peer, and servers that are not that peer. Returns its id, and the port of each */
+  async listen (): Promise<{ peer: string, ports: Record<'live' | 'refused' | 'reset' | 'mute' | 'stranger', number> }> {
+    const [node, stranger] = await Promise.all([start(['/ip4/0.0.0.0/tcp/0'], true), start(['/ip4/0.0.0.0/tcp/0'])])
+    const closed = await listenPlainly(() => {})
+    const refused = portOf(closed)
+
+    closed.close()
+
+    return {
+      peer: node.peerId.toString(),
+      ports: {
+        live: nodePort(node),
+        refused,
+        reset: portOf(await listenPlainly(socket => { socket.resetAndDestroy() })),
+        mute: portOf(await listenPlainly(socket => { socket.resume() })),
+        stranger: nodePort(stranger)
+      }
+    }
+  },
+
+  /** A number of peers: the id and port of each */
+  async listenMany (count: number): Promise<Array<{ peer: string, port: number }>> {
+    const many: Libp2p[] = []
+
+    for (let i = 0; i < count; i++) {
+      many.push(await start(['/ip4/0.0.0.0/tcp/0']))
+    }
+
+    return many.map(node => ({ peer: node.peerId.toString(), port: nodePort(node) }))
+  },
+
+  /** Dials a peer at these addresses by a node that knows nothing of it, and as often again */
+  async dial (addresses: string[], times: number): Promise<Dialed[]> {
+    const node = await start([])
+    const dials: Dialed[] = []
+
+    for (let i = 0; i < times; i++) {
+      dials.push(await dialOnce(node, addresses))
+      await Promise.all(node.getConnections().map(async connection => connection.close()))
+    }
+
+    await node.stop()
+
+    return dials
+  },
+
+  /** Dials a peer whose first address is live, in batches: by a node that races addresses and by one that does not, in turn */
+  async cost (addresses: string[], batches: number, size: number): Promise<CostRow[]> {
+    const raced = await start([])
+    const plain: Libp2p = await stack.createLibp2p({ ...stack.options, transports: [await ourTcp({ attemptDelay: false })], addresses: { listen: [] }, connectionMonitor: { enabled: false } })
+    const rows: CostRow[] = []
+
+    nodes.push(plain)
+
+    for (let i = 0; i < 2 * batches; i++) {
+      const isRaced = (i + Math.floor(i / 2)) % 2 === 0
+
+      rows.push({ isRaced, ...await dialBatch(isRaced ? raced : plain, addresses, size) })
+    }
+
+    return rows
+  },
+
+  /** Dials peers until all that are reachable are connected */
+  async crawl (peers: string[][], reachable: number, limit: number): Promise<Omit<CrawlRow, 'stack'>> {
+    const node = await start([])
+    const sockets = new Sockets()
+    const over = new AbortController()
+    const connected: number[] = []
+    const syns = sentSyns()
+    const cpu = process.cpuUsage()
+    const began = performance.now()
+    const timer = setTimeout(() => { over.abort() }, limit)
+
+    node.addEventListener('connection:open', () => {
+      connected.push(performance.now() - began)
+
+      if (connected.length === reachable) {
+        over.abort()
+      }
+    })
+
+    peers.forEach(addresses => { void dialUntil(node, addresses, over.signal) })
+    await once(over.signal, 'abort')
+
+    const lasted = performance.now() - began
+    const { user, system } = process.cpuUsage(cpu)
+    const row = { connected, lasted, reachable, sockets: sockets.most, syns: sentSyns() - syns, cpu: (user + system) / 1_000 }
+
+    clearTimeout(timer)
+    sockets.end()
+    await node.stop()
+
+    return row
+  }
+}
+
+async function dialOnce (node: Libp2p, addresses: string[]): Promise<Dialed> {
+  const sockets = new Sockets()
+  const began = performance.now()
+  const elapsed = (): number => performance.now() - began
+
+  try {
+    const connection = await node.dial(addresses.map(address => stack.multiaddr(address)))
+    const stream = await connection.newStream(ECHO, stack.streamOptions)
+
+    await echo(stream)
+
+    return { ms: elapsed(), lasted: elapsed(), sockets: sockets.count }
+  } catch (err: any) {
+    return { lasted: elapsed(), error: err.name, sockets: sockets.count }
+  } finally {
+    sockets.end()
+  }
+}
+
+async function dialBatch (node: Libp2p, addresses: string[], size: number): Promise<Omit<CostRow, 'isRaced'>> {
+  const sockets = new Sockets()
+  const cpu = process.cpuUsage()
+  const began = performance.now()
+
+  for (let i = 0; i < size; i++) {
+    const connection = await node.dial(addresses.map(address => stack.multiaddr(address)))
+
+    await connection.close()
+  }
+
+  const { user, system } = process.cpuUsage(cpu)
+
+  sockets.end()
+
+  return { cpu: (user + system) / 1_000 / size, ms: (performance.now() - began) / size, sockets: sockets.count / size }
+}
+
+/** A crawler tries again what has failed */
+async function dialUntil (node: Libp2p, addresses: string[], over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    try {
+      await node.dial(addresses.map(address => stack.multiaddr(address)))
+      return
+    } catch {
+      await wait(100)
+    }
+  }
+}
+
+async function echo (stream: Stream): Promise<void> {
+  const answered = once(stream as any, 'message')
+
+  stream.send(Uint8Array.of(1))
+  await answered
+  stream.close().catch(() => {})
+}
+
+async function listenPlainly (onSocket: (socket: net.Socket) => void): Promise<net.Server> {
+  const server = net.createServer(socket => {
+    socket.on('error', () => {})
+    onSocket(socket)
+  })
+
+  server.listen(0, '0.0.0.0')
+  await once(server, 'listening')
+
+  return server
+}
+
+function portOf (server: net.Server): number {
+  return (server.address() as net.AddressInfo).port
+}
+
+function nodePort (node: Libp2p): number {
+  return Number(/\/tcp\/(\d+)/.exec(node.getMultiaddrs()[0].toString())?.[1])
+}
+
+/** By this network namespace: those of new connections, and those that were sent again */
+function sentSyns (): number {
+  return counter('/proc/self/net/snmp', 'Tcp', 'ActiveOpens') + counter('/proc/self/net/netstat', 'TcpExt', 'TCPSynRetrans')
+}
+
+function counter (file: string, group: string, name: string): number {
+  const [names, values] = readFileSync(file, 'utf8').split('\n').filter(line => line.startsWith(`${group}:`)).map(line => line.split(' '))
+
+  return Number(values[names.indexOf(name)])
+}
+
+export type AddressesTasks = typeof tasks
+
+serve(tasks)
