@@ -1,8 +1,10 @@
 import { NotStartedError } from '@libp2p/interface'
 import { abortError } from '../../errors.ts'
+import { afterPoll } from '../../event-loop/after-poll.ts'
 import { printable } from '../../printable.ts'
+import { MIN_ATTEMPT_DELAY } from '../stagger.ts'
 import { abandonedError, deniedError, silentError } from './errors.ts'
-import { MIN_ATTEMPT_DELAY, startTimes } from './ranking.ts'
+import { startTimes } from './ranking.ts'
 import type { Attempt, Entrant, EntrantState } from './entrant.ts'
 import type { Experience } from './experience.ts'
 import type { Places } from './places.ts'
@@ -78,7 +80,7 @@ export class Race {
   readonly #result = Promise.withResolvers<Connection>()
   readonly #began = performance.now()
   #state: RaceState
-  #timer?: NodeJS.Timeout
+  #cancelTimer?: () => void
 
   /** How many attempts have begun */
   #started = 0
@@ -137,7 +139,7 @@ export class Race {
 
   /** Begins what is due, and waits for what is due next */
   #next (): void {
-    clearTimeout(this.#timer)
+    this.#cancelTimer?.()
     this.#noticeAnswers()
     this.#connectQueued()
 
@@ -146,8 +148,9 @@ export class Race {
 
       // timers tick in whole milliseconds
       if (due > performance.now() + 0.5) {
-        clearTimeout(this.#timer)
-        this.#timer = setTimeout(this.#onTimer, Math.max(1, due - performance.now()))
+        this.#cancelTimer?.()
+        // an answer may have come while the event loop was busy
+        this.#cancelTimer = afterPoll(Math.max(1, due - performance.now()), this.#onTimer)
         return
       }
 
@@ -451,7 +454,7 @@ export class Race {
 
   #end (): void {
     this.#state = 'over'
-    clearTimeout(this.#timer)
+    this.#cancelTimer?.()
 
     for (const entrant of [...this.#underWay]) {
       if (entrant.state === 'failed') {
