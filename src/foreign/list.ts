@@ -75,6 +75,17 @@ export const FOREIGN = {
     },
     replaces: ['close', 'onData', 'onRemoteCloseWrite', 'onRemoteReset', 'onTransportClosed', 'send', 'sendCloseWrite']
   },
+  listeningStream: {
+    feature: 'the wait of a FIN for its reader',
+    object: 'stream of a peer',
+    from: UTILS,
+    uses: {
+      listenerCount: 'function',
+      onRemoteCloseWrite: 'function',
+      onTransportClosed: 'function'
+    },
+    replaces: ['addEventListener', 'close', 'onRemoteCloseWrite', 'onTransportClosed']
+  },
   securedConnection: {
     feature: 'the proposal of a connection\'s muxer',
     object: 'secured connection',

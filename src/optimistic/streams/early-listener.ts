@@ -1,4 +1,4 @@
-import type { MessageStream, StreamMessageEvent, StreamMuxer } from '@libp2p/interface'
+import type { MessageStream, Stream, StreamMessageEvent, StreamMuxer } from '@libp2p/interface'
 
 /**
  * - `unowned`: nobody listens for the streams of the muxer, and no data has come
@@ -18,23 +18,29 @@ type State = 'unowned' | 'paused' | 'owned'
 export class EarlyData {
   readonly muxer: StreamMuxer
   readonly #connection: MessageStream
-  readonly #addEventListener: StreamMuxer['addEventListener']
   #state: State = 'unowned'
 
-  constructor (connection: MessageStream, createMuxer: () => StreamMuxer) {
+  /**
+   * @param onStream - is called with each stream of the peer before its owner is
+   */
+  constructor (connection: MessageStream, createMuxer: () => StreamMuxer, onStream: (event: CustomEvent<Stream>) => void) {
     this.#connection = connection
     // registered before the muxer listens, so that this is called first
     connection.addEventListener('message', this.#onMessage)
 
     const muxer = this.muxer = createMuxer()
     // not bound: it stays with the muxer
-    this.#addEventListener = muxer.addEventListener
-    muxer.addEventListener = (type: any, ...rest: [any, any?]): void => {
-      this.#addEventListener.call(muxer, type, ...rest)
+    const { addEventListener } = muxer
 
+    muxer.addEventListener = (type: any, ...rest: [any, any?]): void => {
       if (type === 'stream') {
+        // V8 would make a dictionary of an object that loses a property: 1.6 KiB
+        muxer.addEventListener = addEventListener
+        addEventListener.call(muxer, 'stream', onStream)
         this.release()
       }
+
+      addEventListener.call(muxer, type, ...rest)
     }
   }
 
@@ -55,8 +61,6 @@ export class EarlyData {
 
     this.#state = 'owned'
     connection.removeEventListener('message', this.#onMessage)
-    // V8 would make a dictionary of an object that loses a property: 1.6 KiB
-    this.muxer.addEventListener = this.#addEventListener
   }
 
   readonly #onMessage = (event: StreamMessageEvent): void => {

@@ -2,6 +2,7 @@ import { ConnectionClosedError, serviceCapabilities } from '@libp2p/interface'
 import { expectIdentity, hasMembers } from '../../foreign/check.ts'
 import { EarlyData } from './early-listener.ts'
 import { rejectFailedStreams } from './failed-stream.ts'
+import { keepFin } from './kept-fin.ts'
 import { KnownProtocols } from './known-protocols.ts'
 import { OptimisticMuxer } from './muxer.ts'
 import type { KnownProtocolsComponents } from './known-protocols.ts'
@@ -69,7 +70,7 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
       throw new ConnectionClosedError(`The connection is ${connection.status}`)
     }
 
-    const early = new EarlyData(connection, () => this.#factory.createStreamMuxer(connection))
+    const early = new EarlyData(connection, () => this.#factory.createStreamMuxer(connection), keepFin)
 
     if (!hasMembers('muxer', early.muxer)) {
       return early.muxer

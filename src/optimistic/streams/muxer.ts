@@ -3,7 +3,6 @@ import { raceSignal } from 'race-signal'
 import { CLOSE_TIMEOUT } from '../../settings.ts'
 import { setGated } from './early-dialer.ts'
 import { StreamGate } from './early-stream-limit.ts'
-import { StoreDelay } from './fin-delay.ts'
 import { isAtLimit } from './limits.ts'
 import { Proposal, isFilterable } from './proposal.ts'
 import type { EarlyData } from './early-listener.ts'
@@ -53,7 +52,6 @@ export class OptimisticMuxer {
 
   /** Those whose FIN has not left yet */
   readonly #proposals = new Set<Proposal>()
-  readonly #storeDelay: StoreDelay
   readonly #createStream: StreamMuxer['createStream']
   readonly #close: StreamMuxer['close']
   #isClosing = false
@@ -66,7 +64,6 @@ export class OptimisticMuxer {
 
     const muxer = this.muxer = this.#early.muxer
 
-    this.#storeDelay = new StoreDelay(async protocol => init.known.store(muxer, protocol))
     // not bound: that would take memory for each connection
     this.#createStream = muxer.createStream
     this.#close = muxer.close
@@ -199,7 +196,7 @@ export class OptimisticMuxer {
       protocol,
       replyTimeout,
       signal,
-      settle: async () => this.#storeDelay.pass(protocol),
+      settle: async () => this.#settle(protocol),
       onEnd: () => { this.#proposals.delete(proposal) },
       onOutcome: outcome => {
         stream.log('proposal of %s was %s', protocol, outcome)
@@ -229,6 +226,15 @@ export class OptimisticMuxer {
 
     // tells libp2p that there is nothing left to negotiate
     stream.protocol = protocol
+  }
+
+  /**
+   * After a reply libp2p's own dialer awaits its peer store before the application has the stream.
+   * The listener does too before its handler has it. So FIN waits as long, and a turn longer.
+   */
+  async #settle (protocol: string): Promise<void> {
+    await this.#init.known.store(this.muxer, protocol)
+    await new Promise(resolve => { setImmediate(resolve) })
   }
 
   /** libp2p negotiates this stream itself: the first message is the answer */
