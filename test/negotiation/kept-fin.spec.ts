@@ -33,7 +33,7 @@ const handlers: Record<string, (stream: Stream) => Promise<number>> = {
 
 /** What the dialer does once it has sent its FIN */
 const afterwards: Record<string, (connection: Connection) => unknown> = {
-  'stays': () => {},
+  stays: () => {},
   'closes the connection': async connection => connection.close()
 }
 

@@ -20,9 +20,7 @@ export class EarlyData {
   readonly #connection: MessageStream
   #state: State = 'unowned'
 
-  /**
-   * @param onStream - is called with each stream of the peer before its owner is
-   */
+  /** `onStream` is called with each stream of the peer before the owner of the muxer is */
   constructor (connection: MessageStream, createMuxer: () => StreamMuxer, onStream: (event: CustomEvent<Stream>) => void) {
     this.#connection = connection
     // registered before the muxer listens, so that this is called first
