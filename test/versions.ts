@@ -19,12 +19,14 @@ const OLDEST = {
   '@libp2p/interface': '3.3.0',
   '@libp2p/utils': '7.4.1',
   libp2p: '3.3.0',
-  '@libp2p/yamux': '8.0.0',
+  // 8.0.0 and 8.0.1 raise an unhandled rejection where a connection fails with an open stream, with every transport
+  '@libp2p/yamux': '8.0.3',
   '@libp2p/noise': '17.0.2',
   '@libp2p/identify': '4.1.0',
   '@libp2p/tls': '3.1.0',
   '@libp2p/dcutr': '3.0.18',
-  '@chainsafe/libp2p-yamux': '8.0.0',
+  // as 8.0.0 does
+  '@chainsafe/libp2p-yamux': '8.0.1',
   '@chainsafe/libp2p-noise': '17.0.0'
 }
 
@@ -143,6 +145,7 @@ function pageOf (rows: Row[]): string {
         ...NAMES.map((name, i) => [`\`${name}\``, ...rows.map(({ versions }) => versions[i])]),
         ['behaviour tests that pass', ...rows.map(({ report: { stats } }) => `${stats.passes} of ${stats.passes + stats.failures}`)]
       ]
-    })
+    }),
+    'Before `@libp2p/yamux` 8.0.3 and `@chainsafe/libp2p-yamux` 8.0.1 a connection that fails while a stream is open raises an unhandled rejection, with every transport: Node then ends the process.'
   ].join('\n\n') + '\n'
 }
