@@ -37,8 +37,14 @@ async fn main() -> Result<(), Failure> {
     }
 }
 
-async fn listen(mut swarm: Swarm<ping::Behaviour>, mut redis: redis::Connection, key: &str) -> Result<(), Failure> {
-    let ip: IpAddr = env::var("LISTENER_IP").unwrap_or("0.0.0.0".to_owned()).parse()?;
+async fn listen(
+    mut swarm: Swarm<ping::Behaviour>,
+    mut redis: redis::Connection,
+    key: &str,
+) -> Result<(), Failure> {
+    let ip: IpAddr = env::var("LISTENER_IP")
+        .unwrap_or("0.0.0.0".to_owned())
+        .parse()?;
     let mut is_told = false;
 
     swarm.listen_on(Multiaddr::from(ip).with(Protocol::Tcp(0)))?;
@@ -47,7 +53,8 @@ async fn listen(mut swarm: Swarm<ping::Behaviour>, mut redis: redis::Connection,
     loop {
         if let SwarmEvent::NewListenAddr { address, .. } = swarm.select_next_some().await {
             // nobody else reaches a loopback address, unless we were told to listen there
-            let is_loopback = matches!(address.iter().next(), Some(Protocol::Ip4(host)) if host.is_loopback());
+            let is_loopback =
+                matches!(address.iter().next(), Some(Protocol::Ip4(host)) if host.is_loopback());
 
             if !is_told && (!is_loopback || ip.is_loopback()) {
                 is_told = true;
@@ -57,7 +64,11 @@ async fn listen(mut swarm: Swarm<ping::Behaviour>, mut redis: redis::Connection,
     }
 }
 
-async fn dial(mut swarm: Swarm<ping::Behaviour>, mut redis: redis::Connection, key: &str) -> Result<(), Failure> {
+async fn dial(
+    mut swarm: Swarm<ping::Behaviour>,
+    mut redis: redis::Connection,
+    key: &str,
+) -> Result<(), Failure> {
     let [_, address]: [String; 2] = redis.blpop(key, timeout().as_secs_f64())?;
     let start = Instant::now();
 
@@ -66,7 +77,9 @@ async fn dial(mut swarm: Swarm<ping::Behaviour>, mut redis: redis::Connection, k
     let rtt = tokio::time::timeout(timeout(), async {
         loop {
             match swarm.select_next_some().await {
-                SwarmEvent::Behaviour(ping::Event { result, .. }) => return Ok::<_, Failure>(result?),
+                SwarmEvent::Behaviour(ping::Event { result, .. }) => {
+                    return Ok::<_, Failure>(result?);
+                }
                 SwarmEvent::OutgoingConnectionError { error, .. } => return Err(error.into()),
                 _ => {}
             }
@@ -118,7 +131,9 @@ fn redis_url(address: &str) -> String {
 }
 
 fn timeout() -> Duration {
-    let seconds = env::var("TEST_TIMEOUT_SECS").ok().and_then(|text| text.parse().ok());
+    let seconds = env::var("TEST_TIMEOUT_SECS")
+        .ok()
+        .and_then(|text| text.parse().ok());
 
     Duration::from_secs(seconds.unwrap_or(180))
 }
