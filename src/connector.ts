@@ -131,6 +131,9 @@ export interface Linux {
   /** Whether a SYN can carry the first write */
   readonly hasFastOpen: boolean
 
+  /** Whether it says how sockets are probed. Node would reset that if it were told when to begin */
+  readonly hasKeepAlive: boolean
+
   /**
    * Opens sockets with the options of `linux()`. `ordinary` opens those that can have none: unix sockets, and all if the
    * kernel refuses. `maySynWait` tells whether a SYN may carry the first write, if `hasFastOpen`

@@ -115,6 +115,10 @@ export function transportSettings (given?: TCPOptions | null): TransportSettings
   const options: TCPOptions = Object.fromEntries(Object.keys(RULES).map(name => [name, given?.[name as keyof TCPOptions] ?? undefined]))
   const timeouts: Timeouts = { ...TIMEOUTS }
 
+  if (options.linux?.hasKeepAlive === true && [options.dialOpts, options.listenOpts].some(opts => (opts?.keepAliveInitialDelay ?? 0) > 0)) {
+    throw new InvalidParametersError('Node resets the keep-alive options of linux() if tcp() has keepAliveInitialDelay: use keepAliveDelay of linux()')
+  }
+
   for (const name of Object.keys(TIMEOUTS) as Array<keyof Timeouts>) {
     timeouts[name] = Math.min(options[name] ?? TIMEOUTS[name], MAX_TIMEOUT)
   }

@@ -92,8 +92,17 @@ export interface LinuxInit {
   userTimeout?: number
 
   /**
+   * After how much idle time the first keep-alive probe is sent, in ms, in whole seconds
+   * (`TCP_KEEPIDLE`). Use it in place of `keepAliveInitialDelay` of `tcp()`, with which Node resets
+   * the two options below to a second and 10 probes.
+   *
+   * @default the system's: two hours
+   */
+  keepAliveDelay?: number
+
+  /**
    * How long after an unanswered keep-alive probe the next one is sent, in ms, in whole seconds
-   * (`TCP_KEEPINTVL`). The option `keepAliveInitialDelay` of `tcp()` says when the first one is sent.
+   * (`TCP_KEEPINTVL`).
    *
    * @default the system's: 75 s
    */
@@ -109,13 +118,17 @@ export interface LinuxInit {
 
 const FAST_OPEN_RULE = anObject({ queue: aWholeNumber(1) })
 
+/** What the kernel takes as 1 to 32767 seconds */
+const SECONDS: Rule = { mustBe: 'a number of ms from 1 to 32767000', holds: value => typeof value === 'number' && value >= 1 && value <= 32_767_000 }
+
 /** The limits are the kernel's */
 const RULES: Record<keyof LinuxInit, Rule> = {
   fastOpen: { ...FAST_OPEN_RULE, mustBe: 'true, false or an object', holds: value => aBoolean.holds(value) || FAST_OPEN_RULE.holds(value) },
   unsentLowWater: { mustBe: 'a number of bytes from 1 on', holds: value => typeof value === 'number' && value >= 1 },
   congestion: { mustBe: 'the name of a congestion control algorithm', holds: value => typeof value === 'string' && /^[\w-]{1,15}$/.test(value) },
   userTimeout: { ...aWholeNumber(1), mustBe: `a whole number of ms from 1 to ${2 ** 31 - 1}` },
-  keepAliveInterval: { mustBe: 'a number of ms from 1 to 32767000', holds: value => typeof value === 'number' && value >= 1 && value <= 32_767_000 },
+  keepAliveDelay: SECONDS,
+  keepAliveInterval: SECONDS,
   keepAliveProbes: aWholeNumber(1, 127)
 }
 
@@ -142,6 +155,7 @@ export function linux (init?: LinuxInit): Linux {
 
   return {
     hasFastOpen: values.fastOpen != null,
+    hasKeepAlive: values.keepAliveDelay != null || values.keepAliveInterval != null || values.keepAliveProbes != null,
     connector: (ordinary, maySynWait) => new LinuxConnector({ libc, ordinary, options: common, synWaits: maySynWait && values.fastOpen != null, blackHoles, onOpen }),
     bindServer: (server, options) => { listenWithOptions(libc, listening, server, options) },
     measure (sockets, metrics) {
@@ -151,12 +165,13 @@ export function linux (init?: LinuxInit): Linux {
   }
 }
 
-function withDefaults ({ fastOpen, unsentLowWater, congestion, userTimeout, keepAliveInterval, keepAliveProbes }: LinuxInit): SocketOptionValues {
+function withDefaults ({ fastOpen, unsentLowWater, congestion, userTimeout, keepAliveDelay, keepAliveInterval, keepAliveProbes }: LinuxInit): SocketOptionValues {
   return {
     fastOpen: fastOpen == null || fastOpen === false ? undefined : (fastOpen === true ? undefined : fastOpen.queue) ?? QUEUE,
     unsentLowWater: unsentLowWater ?? UNSENT_LOW_WATER,
     congestion: congestion ?? undefined,
     userTimeout: userTimeout ?? undefined,
+    keepAliveDelay: keepAliveDelay ?? undefined,
     keepAliveInterval: keepAliveInterval ?? undefined,
     keepAliveProbes: keepAliveProbes ?? undefined
   }

@@ -1,4 +1,4 @@
-import { IPPROTO_TCP, TCP_CONGESTION, TCP_FASTOPEN, TCP_FASTOPEN_CONNECT, TCP_KEEPCNT, TCP_KEEPINTVL, TCP_NOTSENT_LOWAT, TCP_USER_TIMEOUT } from './libc.ts'
+import { IPPROTO_TCP, TCP_CONGESTION, TCP_FASTOPEN, TCP_FASTOPEN_CONNECT, TCP_KEEPCNT, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_NOTSENT_LOWAT, TCP_USER_TIMEOUT } from './libc.ts'
 import type { Libc } from './libc.ts'
 
 /** What `setsockopt` takes, and the option of `linux()` that asks for it */
@@ -16,6 +16,7 @@ export interface SocketOptionValues {
   readonly unsentLowWater: number
   readonly congestion?: string
   readonly userTimeout?: number
+  readonly keepAliveDelay?: number
   readonly keepAliveInterval?: number
   readonly keepAliveProbes?: number
 }
@@ -24,12 +25,13 @@ export interface SocketOptionValues {
 const MAX_INT = 2 ** 31 - 1
 
 /** Of dialed and of listening sockets. Accepted ones inherit them from the listening one */
-export function commonOptions ({ unsentLowWater, congestion, userTimeout, keepAliveInterval, keepAliveProbes }: SocketOptionValues): SocketOption[] {
+export function commonOptions ({ unsentLowWater, congestion, userTimeout, keepAliveDelay, keepAliveInterval, keepAliveProbes }: SocketOptionValues): SocketOption[] {
   return [
     { of: 'unsentLowWater', level: IPPROTO_TCP, name: TCP_NOTSENT_LOWAT, value: toInt(unsentLowWater) },
     ...congestion == null ? [] : [{ of: 'congestion', level: IPPROTO_TCP, name: TCP_CONGESTION, value: congestion } as const],
     ...userTimeout == null ? [] : [{ of: 'userTimeout', level: IPPROTO_TCP, name: TCP_USER_TIMEOUT, value: toInt(userTimeout) } as const],
     // the kernel counts in seconds
+    ...keepAliveDelay == null ? [] : [{ of: 'keepAliveDelay', level: IPPROTO_TCP, name: TCP_KEEPIDLE, value: Math.ceil(keepAliveDelay / 1_000) } as const],
     ...keepAliveInterval == null ? [] : [{ of: 'keepAliveInterval', level: IPPROTO_TCP, name: TCP_KEEPINTVL, value: Math.ceil(keepAliveInterval / 1_000) } as const],
     ...keepAliveProbes == null ? [] : [{ of: 'keepAliveProbes', level: IPPROTO_TCP, name: TCP_KEEPCNT, value: keepAliveProbes } as const]
   ]

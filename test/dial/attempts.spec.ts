@@ -57,6 +57,7 @@ describe('a dial that everything speaks against', () => {
 
     const linux: Linux = {
       hasFastOpen: true,
+      hasKeepAlive: false,
       connector: (ordinary, maySynWait) => maySynWait ? counting('Fast Open', ordinary) : ordinary,
       bindServer: (server, options) => { server.listen(options) },
       measure: () => {}

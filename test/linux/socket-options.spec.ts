@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import os from 'node:os'
 import { expect } from 'aegir/chai'
 import { LinuxUnavailableError, linux } from '../../src/linux/index.ts'
-import { TCP_KEEPCNT, TCP_KEEPINTVL, TCP_NOTSENT_LOWAT, TCP_USER_TIMEOUT } from '../../src/linux/libc.ts'
+import { TCP_KEEPCNT, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_NOTSENT_LOWAT, TCP_USER_TIMEOUT } from '../../src/linux/libc.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -54,12 +54,13 @@ describe(`socket options of linux()${skipped(canUseLinux)}`, () => {
     it(`every option holds for dialed and accepted sockets: ${ma}`, async () => {
       const { congestionOf, intOption } = await import('./fixtures/sockets.ts')
       const algorithm = available.find(name => name !== system) ?? system
-      const pair = await connected({ unsentLowWater: 16_384, congestion: algorithm, userTimeout: 12_345, keepAliveInterval: 6_500, keepAliveProbes: 3 }, ma)
+      const pair = await connected({ unsentLowWater: 16_384, congestion: algorithm, userTimeout: 12_345, keepAliveDelay: 20_000, keepAliveInterval: 6_500, keepAliveProbes: 3 }, ma)
 
       for (const socket of [pair.dialed, pair.accepted]) {
         expect(intOption(socket, TCP_NOTSENT_LOWAT)).to.equal(16_384)
         expect(congestionOf(socket)).to.equal(algorithm)
         expect(intOption(socket, TCP_USER_TIMEOUT)).to.equal(12_345)
+        expect(intOption(socket, TCP_KEEPIDLE)).to.equal(20)
         expect(intOption(socket, TCP_KEEPINTVL)).to.equal(7)
         expect(intOption(socket, TCP_KEEPCNT)).to.equal(3)
       }
@@ -103,6 +104,13 @@ describe(`socket options of linux()${skipped(canUseLinux)}`, () => {
       expect(intOption(pairAt(port).dialed, TCP_NOTSENT_LOWAT)).to.equal(131_072)
     })
   }
+
+  it('a keepAliveInitialDelay, with which Node would reset those of keep-alive, is told', () => {
+    for (const options of [{ dialOpts: { keepAliveInitialDelay: 5_000 } }, { listenOpts: { keepAliveInitialDelay: 5_000 } }]) {
+      expect(() => rawTransport(defer, { ...options, linux: linux({ keepAliveProbes: 3 }) })).to.throw().with.property('name', 'InvalidParametersError')
+      expect(() => rawTransport(defer, { ...options, linux: linux() })).to.not.throw()
+    }
+  })
 
   it('unix sockets work as without', async () => {
     const { dial, listen } = rawTransport(defer, { linux: linux({ unsentLowWater: 16_384, userTimeout: 1_000 }) })
