@@ -3,6 +3,7 @@ import { expect } from 'aegir/chai'
 import { execa } from 'execa'
 import { packageRoot, scriptPath } from '../../benchmarks/script-path.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
+import { canUseLinux } from '../linux/fixtures/availability.ts'
 
 /** Each prints this, and ends by itself */
 const OUTPUT = {
@@ -14,7 +15,8 @@ const OUTPUT = {
     'libp2p_tcp_dialer_events_total{event="connect"} 1',
     'libp2p_tcp_dialer_events_total{event="error"} 1',
     'libp2p_tcp_optimistic_dials_total{outcome="accepted"} 1',
-    'libp2p_optimistic_streams_total{outcome="accepted"} 1'
+    'libp2p_optimistic_streams_total{outcome="accepted"} 1',
+    ...canUseLinux ? ['libp2p_tcp_sockets{state="read"} 1', 'libp2p_tcp_round_trip_seconds_count'] : []
   ],
   migrate: [
     'after dials before: /noise, /yamux/1.0.0, ping answered',
