@@ -33,9 +33,11 @@ async function run (stack: 'official' | 'plain' | 'decorated', env: Record<strin
 describe('a version of libp2p in which a member has another name', function () {
   this.timeout(180_000)
 
-  it('serves all streams of official if nothing has another name', async () => {
-    expect(await run('official', {})).to.deep.equal({ counts: ALL, warnings: [] })
-  })
+  for (const stack of ['official', 'plain', 'decorated'] as const) {
+    it(`serves all streams of ${stack} if nothing has another name`, async () => {
+      expect(await run(stack, {})).to.deep.equal({ counts: ALL, warnings: [] })
+    })
+  }
 
   for (const RENAMED of BASE) {
     it(`cannot be used if the base class of connections has no ${RENAMED}: a typed error says so when the transport is created`, async () => {

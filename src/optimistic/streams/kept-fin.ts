@@ -117,8 +117,9 @@ class KeptFin {
   }
 }
 
+/** A handler that has closed its end had the stream, also if it reads no longer */
 function isHeard (stream: ListenableStream): boolean {
-  return READING.some(type => stream.listenerCount(type) > 0)
+  return stream.writeStatus !== 'writable' || READING.some(type => stream.listenerCount(type) > 0)
 }
 
 function isListenable (stream: Stream): stream is ListenableStream {
