@@ -46,6 +46,7 @@ export const FOREIGN = {
       onTransportClosed: 'function',
       processSendQueue: 'function',
       readBuffer: 'object',
+      readBufferLength: 'number',
       readStatus: 'string',
       remoteReadStatus: 'string',
       remoteWriteStatus: 'string',
