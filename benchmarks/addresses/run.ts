@@ -35,6 +35,9 @@ export interface AddressesInit {
 const ADDRESSES = 6
 const DEAD_SHARE = 0.63
 
+/** What takes longer, in ms, waits for a timer of libp2p's: to measure it once is enough */
+const TIMEOUT = 5_000
+
 /** How many dials make a batch */
 const BATCH = 50
 
@@ -92,7 +95,7 @@ async function measureDials (link: Link, stack: StackName, { dead, counts, round
   for (const [kind, count] of dead.flatMap(kind => counts.map(count => [kind, count] as const))) {
     const row: DialRow = { stack, dead: kind, count, dials: [] }
 
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < rounds && row.dials.every(({ lasted }) => lasted < TIMEOUT); round++) {
       onStep(`${stack}: ${count} ${kind}`)
       row.dials.push(...await dialer.ask('dial', addressesOf(listening, kind, count), 1))
     }
@@ -102,7 +105,7 @@ async function measureDials (link: Link, stack: StackName, { dead, counts, round
 
   for (const count of counts) {
     onStep(`${stack}: again behind ${count} silent`)
-    report.again.push({ stack, count, dials: (await dialer.ask('dial', addressesOf(listening, 'silent', count), 1 + rounds)).slice(1) })
+    report.again.push({ stack, count, dials: (await dialer.ask('dial', addressesOf(listening, 'silent', count), stack === 'official' ? 2 : 1 + rounds)).slice(1) })
   }
 
   await Promise.all([listener.end(), dialer.end()])
