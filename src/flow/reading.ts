@@ -1,5 +1,5 @@
+import { Uint8ArrayList } from 'uint8arraylist'
 import type { MessageStream, Stream, StreamCloseEvent } from '@libp2p/interface'
-import type { Uint8ArrayList } from 'uint8arraylist'
 
 /** The stream waits when this much of it waits for its reader, in bytes */
 const PAUSE_BYTES = 128 * 1024
@@ -104,10 +104,22 @@ class Reading {
     stream.removeEventListener('message', this.#onMessage)
     stream.removeEventListener('close', this.#onClose)
     stream.removeEventListener('remoteCloseWrite', this.#onRemoteEnd)
+    this.#giveBack()
 
     if (this.#isHolding) {
       this.#resume()
     }
+  }
+
+  /** A loop that breaks leaves the rest to the next reader. The iterator of the base class loses it */
+  #giveBack (): void {
+    const { readStatus } = this.#stream
+
+    if (this.#queue.length > 0 && (readStatus === 'readable' || readStatus === 'paused')) {
+      this.#stream.unshift(new Uint8ArrayList(...this.#queue))
+    }
+
+    this.#queue.length = 0
   }
 
   #pause (): void {
