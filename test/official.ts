@@ -34,8 +34,8 @@ const FAULTS = {
 /** What the official transport does right, so that ours must: a part of the titles of the tests */
 const RULES: Record<string, RegExp> = {
   'a peer that resets while a connection gater takes its time harms nobody': /connection gater reads a file.* resets at once/,
-  'a dial that the network refuses is an error of its own class': /refuse/,
-  'a dial is aborted by its signal': /signal/
+  'a name is dialed at the address that answers': /\/dns reaches/,
+  'a file behind a connection gater loses nothing that came before the FIN': /connection gater reads a file.*before its FIN/
 }
 
 interface Test {
