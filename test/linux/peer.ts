@@ -50,7 +50,8 @@ const metrics = {
     },
     reset () {}
   }),
-  registerMetricGroup: () => ({ increment () {}, decrement () {}, update () {}, reset () {} })
+  registerMetricGroup: () => ({ increment () {}, decrement () {}, update () {}, reset () {} }),
+  registerHistogram: () => ({ observe: () => {}, reset: () => {}, timer: () => () => {} })
 } as unknown as Metrics
 
 async function createNode ({ stack, security, goal }: PeerOptions, listen: string[] = []): Promise<Libp2p> {
