@@ -33,12 +33,15 @@ export function loadResults (report: LoadReport): Results {
   }
 }
 
+/** In ms; more is no link of this rate */
+const MOST_LATE = 10
+
 function linesOf (report: LoadReport, hasLatencies: boolean): string[] {
   const { rows, link } = report
   const rates = [...new Set(rows.map(({ rate }) => rate))].toSorted((a, b) => a - b)
 
   return [
-    `${link}, with a rate and a drop-tail queue in each direction. Streams upload 64 KiB messages as fast as they may. Beside them a stream that was opened before echoes 100 B every 100 ms, a new stream does so every second, and libp2p's timeouts, ping and connection monitor are at their defaults at both ends. Times are in ms.`,
+    `${link}, with a rate and a drop-tail queue in each direction. Streams upload 64 KiB messages as fast as they may. Beside them a stream that was opened before echoes 100 B every 100 ms, a new stream does so every second, and libp2p's timeouts, ping and connection monitor are at their defaults at both ends. Times are in ms. Where the relay was late (\`~\`), the machine had too much else to do, and the row says little.`,
     ...hasLatencies ? ['![How long an echo on an old stream and one on a new stream take over time, for each pair of transports. The official connection dies.](load.svg)'] : [],
     '## From 2 Mbit/s up',
     `A new stream fails if it is not open and has not echoed within 10 s, as libp2p has it by default. Throughput is that of the first ${EARLY / 1_000} s, or of as long as the connection lived, as a part of official's on the same line.`,
@@ -78,6 +81,7 @@ function lineTable (rows: LoadRow[]): string {
     ['/ official', row => throughputOf(row, rows)?.toFixed(2) ?? '-'],
     ['fairness', ({ arrived }) => arrived.uploads.length < 2 ? '-' : jain(arrived.uploads).toFixed(3)],
     ['link\'s queue, p50', ({ queued }) => ms(queued[0])],
+    ['relay late, p95', ({ late }) => `${late[1] > MOST_LATE ? '~' : ''}${ms(late[1])}`],
     ['memory, MiB', ({ rss }) => rss > 0 ? whole(rss / 2 ** 20) : '-']
   ]))
 }
