@@ -106,7 +106,7 @@ function causesOf (rows: LoadRow[]): string[] {
 function slowReadersOf ({ slowReaders }: LoadReport): string[] {
   return [
     '## A slow reader',
-    'A handler reads with `for await` and takes 20 ms for a message. A sender has 256 MiB for it, over loopback, and waits for `onDrain()` whenever `send` returns `false`. Memory is what the process takes (RSS), in MiB.',
+    'A handler reads with `for await` and takes 20 ms for each 64 KiB, so 3 MiB/s. A sender has 256 MiB for it, over loopback, and waits for `onDrain()` whenever `send` returns `false`. Memory is what the process takes (RSS), in MiB.',
     '![Memory of sender and receiver over time](load-memory.svg)',
     markdownTable(tableOf(slowReaders, [
       ['transport', ({ stack }) => NAMES[stack], 'left'],

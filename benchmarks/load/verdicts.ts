@@ -49,7 +49,8 @@ export function verdictsOf ({ rows }: LoadReport): Verdict[] {
 }
 
 export function ratioOf ({ echo, stream }: LoadRow): number {
-  return stream.p50 / echo.p50
+  // NaN is null in a file
+  return (stream.p50 ?? NaN) / echo.p50
 }
 
 /** What arrives as a part of what does with official on the same line, while that lives */

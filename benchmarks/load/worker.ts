@@ -22,7 +22,7 @@ const ECHO_INTERVAL = 100
 const STREAM_INTERVAL = 1_000
 const IDLE_ECHOES = 9
 
-/** What a slow handler takes for a message, in ms */
+/** What a slow handler takes for a message of 64 KiB, in ms; streams join messages that nobody has read */
 const SLOWNESS = 20
 
 const [name] = process.argv.slice(2) as [keyof typeof STACKS]
@@ -150,7 +150,7 @@ function onArrival (index: number, bytes: number): void {
 
 async function readSlowly (stream: Stream): Promise<void> {
   for await (const message of stream) {
-    await wait(SLOWNESS)
+    await wait(SLOWNESS * message.byteLength / CHUNK.byteLength)
     readBytes += message.byteLength
   }
 }
