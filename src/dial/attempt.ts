@@ -4,7 +4,7 @@ import { SocketConnection } from '../connection/socket-connection.ts'
 import { FIRST_WRITE_TIMEOUT, PlanError } from '../connector.ts'
 import { abortError } from '../errors.ts'
 import { SimultaneousOpen } from '../nat/simultaneous-open.ts'
-import { OptimisticNegotiation } from '../optimistic/dial-proposal.ts'
+import { DialProposal } from '../optimistic/dial-proposal.ts'
 import { describeNegotiation } from './negotiation-plan.ts'
 import { nextPlan } from './plan.ts'
 import type { LateConnect } from './late-connect.ts'
@@ -102,7 +102,7 @@ export class Attempt {
     const { options } = this.#dial
     const { late, plan, port } = connected
     const { ma } = plan
-    const negotiation = plan.negotiation.name === 'optimistic' ? new OptimisticNegotiation() : undefined
+    const negotiation = plan.negotiation.name === 'optimistic' ? new DialProposal() : undefined
     // only a dial from a listening port may meet one of the peer's
     const collision = port === 'reused' && options.initiator !== false ? new SimultaneousOpen(negotiation) : undefined
     const maConn = this.#toConnection(connected, collision ?? negotiation)
@@ -214,7 +214,7 @@ export class Attempt {
     }
   }
 
-  #countOutcome (negotiation?: OptimisticNegotiation): void {
+  #countOutcome (negotiation?: DialProposal): void {
     const { metrics } = this.#init
 
     if (negotiation?.state === 'verified') {

@@ -1,6 +1,6 @@
 import { PLAINTEXT } from '../libp2p.ts'
 import type { NegotiationPlan } from './plan.ts'
-import type { OptimisticNegotiation } from '../optimistic/dial-proposal.ts'
+import type { DialProposal } from '../optimistic/dial-proposal.ts'
 import type { UpgraderOptions, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 
 /** `refusedAgo` is how long ago the address refused an optimistic dial, in ms, if it did */
@@ -36,7 +36,7 @@ const OUTCOMES = {
 }
 
 /** For a line of the log: how it was negotiated, and why or with which outcome */
-export function describeNegotiation (plan: NegotiationPlan, negotiation?: Pick<OptimisticNegotiation, 'protocol' | 'state'>): string {
+export function describeNegotiation (plan: NegotiationPlan, negotiation?: Pick<DialProposal, 'protocol' | 'state'>): string {
   if (plan.name === 'refused') {
     return `in full: the address refused an optimistic dial ${Math.floor(plan.ago / 60_000)} minutes ago`
   }
@@ -45,7 +45,7 @@ export function describeNegotiation (plan: NegotiationPlan, negotiation?: Pick<O
 }
 
 /** The bytes of the first write decide whether there is anything to propose early */
-function describeOutcome ({ protocol, state }: Pick<OptimisticNegotiation, 'protocol' | 'state'> = { state: 'undecided', protocol: undefined }): string {
+function describeOutcome ({ protocol, state }: Pick<DialProposal, 'protocol' | 'state'> = { state: 'undecided', protocol: undefined }): string {
   if (state === 'undecided') {
     return 'ended before anything was sent'
   }

@@ -24,7 +24,7 @@ export type NegotiationState = 'undecided' | 'passing' | 'awaiting' | 'verified'
  * The bytes alone decide. If the first `send` is something else (the nonce of a private
  * network, say), it passes through, and so does everything after it.
  */
-export class OptimisticNegotiation implements WireFilter {
+export class DialProposal implements WireFilter {
   #state: NegotiationState = 'undecided'
   #reply?: ExpectedReply
   #protocol?: string

@@ -1,10 +1,10 @@
 import { expect } from 'aegir/chai'
-import { OptimisticNegotiation } from '../../src/optimistic/dial-proposal.ts'
+import { DialProposal } from '../../src/optimistic/dial-proposal.ts'
 import { HEADER, NOISE, NOISE_ONLY, NA, PLAINTEXT, TLS, counting, joined, list, message, substitutions } from './fixtures/proposals.ts'
 
 describe('optimistic negotiation, without a socket', () => {
-  function proposed (proposal = NOISE): OptimisticNegotiation {
-    const negotiation = new OptimisticNegotiation()
+  function proposed (proposal = NOISE): DialProposal {
+    const negotiation = new DialProposal()
     negotiation.onSend(list(proposal))
 
     return negotiation
@@ -12,7 +12,7 @@ describe('optimistic negotiation, without a socket', () => {
 
   for (const proposal of [NOISE, TLS]) {
     it(`answers a proposal of ${proposal.byteLength} bytes with the same bytes, once`, () => {
-      const negotiation = new OptimisticNegotiation()
+      const negotiation = new DialProposal()
 
       expect(negotiation.onSend(list(proposal))).to.equalBytes(proposal)
       expect(negotiation).to.include({ state: 'awaiting', done: false })
@@ -24,7 +24,7 @@ describe('optimistic negotiation, without a socket', () => {
   }
 
   it('answers a proposal that was written in pieces within one send', () => {
-    const negotiation = new OptimisticNegotiation()
+    const negotiation = new DialProposal()
 
     expect(negotiation.onSend(list(HEADER, NOISE_ONLY))).to.equalBytes(NOISE)
     expect(negotiation.protocol).to.equal('/noise')
@@ -32,7 +32,7 @@ describe('optimistic negotiation, without a socket', () => {
 
   it('tells what was proposed', () => {
     expect(proposed(TLS).protocol).to.equal('/tls/1.0.0')
-    expect(new OptimisticNegotiation().protocol).to.be.undefined()
+    expect(new DialProposal().protocol).to.be.undefined()
   })
 
   const passing: Record<string, Uint8Array> = {
@@ -48,7 +48,7 @@ describe('optimistic negotiation, without a socket', () => {
 
   for (const [name, first] of Object.entries(passing)) {
     it(`lets everything pass for good if the first thing sent is ${name}`, () => {
-      const negotiation = new OptimisticNegotiation()
+      const negotiation = new DialProposal()
 
       expect(negotiation.onSend(list(first))).to.be.undefined()
       expect(negotiation).to.include({ state: 'passing', done: true })
@@ -61,7 +61,7 @@ describe('optimistic negotiation, without a socket', () => {
   }
 
   it('lets everything pass for good if the peer speaks first', () => {
-    const negotiation = new OptimisticNegotiation()
+    const negotiation = new DialProposal()
 
     expect(negotiation.onReceive(NOISE)).to.equalBytes(NOISE)
     expect(negotiation).to.include({ state: 'passing', done: true })
@@ -70,7 +70,7 @@ describe('optimistic negotiation, without a socket', () => {
   })
 
   it('is not refused by a peer that closes before anything was proposed', () => {
-    const negotiation = new OptimisticNegotiation()
+    const negotiation = new DialProposal()
     negotiation.onEnd()
 
     expect(negotiation.state).to.equal('passing')

@@ -7,7 +7,7 @@ import { Uint8ArrayList } from 'uint8arraylist'
 import { optimistic } from '../../src/index.ts'
 import { SimultaneousOpen } from '../../src/nat/simultaneous-open.ts'
 import { encodeProposal } from '../../src/optimistic/codec.ts'
-import { OptimisticNegotiation } from '../../src/optimistic/dial-proposal.ts'
+import { DialProposal } from '../../src/optimistic/dial-proposal.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
@@ -141,7 +141,7 @@ describe('who is at the other end of a connection that we dialed', () => {
         const bytes = Uint8Array.from([...proposal, ...handshake, 9, 9])
 
         for (let size = 1; size <= bytes.byteLength; size++) {
-          const filter = new SimultaneousOpen(inner === 'alone' ? undefined : new OptimisticNegotiation())
+          const filter = new SimultaneousOpen(inner === 'alone' ? undefined : new DialProposal())
           filter.onSend(new Uint8ArrayList(proposal))
           const received: number[] = []
 

@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import fc from 'fast-check'
-import { OptimisticNegotiation } from '../../src/optimistic/dial-proposal.ts'
+import { DialProposal } from '../../src/optimistic/dial-proposal.ts'
 import { ExpectedReply } from '../../src/optimistic/expected-reply.ts'
 import { list } from '../negotiation/fixtures/proposals.ts'
 import { check, chunked, seed } from './fixtures/check.ts'
@@ -34,7 +34,7 @@ describe(`properties of the expected reply (seed ${seed})`, () => {
 
   it('gives the reader of a connection what the model says and throws where the model refuses', () => {
     check(fc.property(chunked(replies), fc.boolean(), (chunks, ends) => {
-      const negotiation = new OptimisticNegotiation()
+      const negotiation = new DialProposal()
       expect(negotiation.onSend(list(EXPECTED))).to.equalBytes(EXPECTED)
 
       const expected = compare(Uint8Array.from(chunks.flatMap(chunk => [...chunk])))

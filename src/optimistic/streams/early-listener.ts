@@ -15,7 +15,7 @@ type State = 'unowned' | 'paused' | 'owned'
  * The connection is paused only if data comes in that time. Its read buffer then bounds
  * what is kept, and the peer waits.
  */
-export class EarlyData {
+export class EarlyListener {
   readonly muxer: StreamMuxer
   readonly #connection: MessageStream
   #state: State = 'unowned'

@@ -1,6 +1,6 @@
 import { ConnectionClosedError, serviceCapabilities } from '@libp2p/interface'
 import { expectIdentity, hasMembers } from '../../foreign/check.ts'
-import { EarlyData } from './early-listener.ts'
+import { EarlyListener } from './early-listener.ts'
 import { rejectFailedStreams } from './failed-stream.ts'
 import { keepFin } from './kept-fin.ts'
 import { KnownProtocols } from './known-protocols.ts'
@@ -70,7 +70,7 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
       throw new ConnectionClosedError(`The connection is ${connection.status}`)
     }
 
-    const early = new EarlyData(connection, () => this.#factory.createStreamMuxer(connection), keepFin)
+    const early = new EarlyListener(connection, () => this.#factory.createStreamMuxer(connection), keepFin)
 
     if (!hasMembers('muxer', early.muxer)) {
       return early.muxer

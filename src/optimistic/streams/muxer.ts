@@ -5,7 +5,7 @@ import { setGated } from './early-dialer.ts'
 import { StreamGate } from './early-stream-limit.ts'
 import { isAtLimit } from './limits.ts'
 import { Proposal, isFilterable } from './proposal.ts'
-import type { EarlyData } from './early-listener.ts'
+import type { EarlyListener } from './early-listener.ts'
 import type { KnownProtocols } from './known-protocols.ts'
 import type { HandlerLimits } from './limits.ts'
 import type { FilterableStream, ProposalOutcome } from './proposal.ts'
@@ -47,7 +47,7 @@ type Reason = keyof typeof REASONS
 export class OptimisticMuxer {
   readonly muxer: StreamMuxer
   readonly #init: OptimisticMuxerInit
-  readonly #early: EarlyData
+  readonly #early: EarlyListener
   readonly #gate: StreamGate
 
   /** Those whose FIN has not left yet */
@@ -57,7 +57,7 @@ export class OptimisticMuxer {
   #isClosing = false
 
   /** `early` has made the muxer */
-  constructor (connection: MessageStream, early: EarlyData, init: OptimisticMuxerInit) {
+  constructor (connection: MessageStream, early: EarlyListener, init: OptimisticMuxerInit) {
     this.#init = init
     this.#early = early
     this.#gate = new StreamGate(connection)
