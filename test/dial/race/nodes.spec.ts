@@ -271,6 +271,22 @@ describe('addresses that are dialed at once', function () {
     expect(sockets.length).to.be.at.most(50)
   })
 
+  it('wait for an answer with 32 sockets of the node at most, besides the first one of each dial', async () => {
+    const dialer = await createNode(defer)
+    const silent = await silentPorts(defer, 3)
+    const peers = await Promise.all(Array.from({ length: 40 }, somePeerId))
+    const { sockets } = countSockets(defer)
+
+    // nobody has to give way before 1.5 s
+    await Promise.all(peers.map(async peer => {
+      await expect(dialer.dial(silent.map(port => addressOf(port, peer)), { signal: AbortSignal.timeout(1_200) })).to.eventually.be.rejected()
+    }))
+
+    expect(sockets.length).to.be.at.least(41)
+    expect(sockets.length).to.be.at.most(72)
+    await until(() => sockets.every(socket => socket.destroyed), 'all sockets are destroyed')
+  })
+
   it('say in the log why the dial took long', async () => {
     const { logger, lines } = logLines(defer)
     const live = await createNode(defer, { listen: true, logger })
