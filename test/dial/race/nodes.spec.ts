@@ -278,7 +278,7 @@ describe('addresses that are dialed at once', function () {
     const { sockets } = countSockets(defer)
 
     const dials = peers.map(async peer => {
-      await expect(dialer.dial(silent.map(port => addressOf(port, peer)), { signal: AbortSignal.timeout(1_200) })).to.eventually.be.rejected()
+      await expect(dialer.dial(silent.map(port => addressOf(port, peer)), { signal: AbortSignal.timeout(3_000) })).to.eventually.be.rejected()
     })
     let most = 0
     const watch = setInterval(() => { most = Math.max(most, sockets.filter(({ destroyed }) => !destroyed).length) }, 10)
