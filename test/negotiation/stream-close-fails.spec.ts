@@ -24,7 +24,7 @@ const SIZES = { 'no bytes': 0, '1 KiB': KiB, '200 kB': 200_000, '300 kB': 300_00
 const REPLY_TIMEOUT = 300
 
 /** A `close()` that takes longer, in ms, hangs */
-const PATIENCE = 2_000
+const PATIENCE = 20_000
 
 interface Scene {
   connection: Connection
@@ -42,6 +42,9 @@ interface Ending {
   /** By default the peer replies nothing */
   isRefused?: boolean
   replyTimeout?: number
+
+  /** Nothing of the peer comes: its mplex resets a stream with more than 4 MiB that nobody reads */
+  isCutOff?: boolean
 
   /** What the error may be, by name or message */
   errors: string[]
@@ -93,6 +96,7 @@ const endings: Record<string, Ending> = {
   },
   'has no reply within replyTimeout': {
     replyTimeout: REPLY_TIMEOUT,
+    isCutOff: true,
     errors: ['TimeoutError'],
     outcome: ['unanswered']
   }
@@ -123,15 +127,19 @@ for (const name of ['@libp2p/yamux', '@libp2p/mplex']) {
       process.off('unhandledRejection', onRejection)
     })
 
-    async function pair (muxer: MuxerFactory, { isRefused, replyTimeout }: Ending): Promise<Pair> {
+    async function pair (muxer: MuxerFactory, { isRefused, isCutOff, replyTimeout }: Ending): Promise<Pair> {
       const silent = silentMuxer(muxer)
+      let mayReply = Promise.withResolvers<void>()
       const counts = counters()
       const listener = await bareNode(defer, {
         ...stacks['@libp2p/tcp 11'](),
         streamMuxers: [silent.muxer],
         addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] }
       })
-      const { addr, visits } = await remote(defer, [relayTo(portOf(listener))])
+      const { addr, visits } = await remote(defer, [relayTo(portOf(listener), async (bytes, write) => {
+        await mayReply.promise
+        await write(bytes)
+      })])
       const dialer = await bareNode(defer, {
         transports: [tcp()],
         connectionEncrypters: [noise()],
@@ -147,13 +155,22 @@ for (const name of ['@libp2p/yamux', '@libp2p/mplex']) {
         counted: () => counts.labels('libp2p_optimistic_streams_total'),
         async open () {
           silent.streams.length = 0
+          mayReply.resolve()
           const connection = await dialer.dial(multiaddr(`${addr}/p2p/${listener.peerId}`))
 
           await until(() => listener.getConnections().length === 1, 'the listener has the connection')
 
+          // a reply that comes before the stream is open makes newStream reject
+          mayReply = Promise.withResolvers()
+          const stream = await connection.newStream(GONE, EAGER)
+
+          if (isCutOff !== true) {
+            mayReply.resolve()
+          }
+
           return {
             connection,
-            stream: await connection.newStream(GONE, EAGER),
+            stream,
             theirs: listener.getConnections()[0],
             line: visits[visits.length - 1],
             async theirStream () {
