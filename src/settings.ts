@@ -1,19 +1,9 @@
 import net from 'node:net'
 import { InvalidParametersError } from '@libp2p/interface'
 import { MAX_TIMEOUT, aBoolean, aFunction, aNumber, aWholeNumber, anObject, checkOption, checkOptions, milliseconds, oneOf } from './check-options.ts'
+import { CLOSE_TIMEOUT } from './close-timeout.ts'
 import type { Rule } from './check-options.ts'
 import type { CloseServerOnMaxConnectionsOpts, TCPDialSocketOptions, TCPListenSocketOptions, TCPOptions, TCPSocketOptions } from './options.ts'
-
-/**
- * How long `close()` waits for the peer's FIN after our own was handed to the
- * kernel, in ms.
- *
- * js-libp2p PR #3032 proposed 250 where `@libp2p/tcp` declares 500 and uses it
- * nowhere. A live peer answers within a round trip; a dead one must not hold up
- * the caller of `close()`. The socket itself lingers a little longer in the
- * background, see `LingeringSockets`.
- */
-export const CLOSE_TIMEOUT = 250
 
 /** Close a socket that neither sends nor receives for this long, in ms: `@libp2p/tcp`'s two minutes. */
 const INACTIVITY_TIMEOUT = 2 * 60_000

@@ -6,6 +6,9 @@ import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
 
 const PACKAGE = new URL('../../package.json', import.meta.url)
 
+/** Types are not in a bundle */
+const IMPORT = /^(?:import|export) (?!type\b)(?:[^'"()=]+ from )?'([^']+)'/gm
+
 describe('the package', () => {
   const defer = cleanUpAfterEach()
 
@@ -14,6 +17,32 @@ describe('the package', () => {
 
     // conditions are tried in order
     expect(Object.entries(exports['.']).at(-1)).to.deep.equal(['default', './dist/src/index.js'])
+  })
+
+  it('imports nothing of Node where bundlers honour its browser field and condition', async () => {
+    const { exports, browser } = JSON.parse(await readFile(PACKAGE, 'utf8'))
+    const sourceOf = (file: string): string => file.replace(/^(?:\.\/)?dist\//, '').replace(/\.js$/, '.ts')
+    const instead = new Map(Object.entries<string>(browser).map(([file, other]) => [sourceOf(file), sourceOf(other)]))
+    const files = new Set(Object.values<Record<string, string>>(exports).map(entry => sourceOf(entry.browser ?? entry.import)))
+    const ofNode: string[] = []
+
+    // what is added meanwhile is visited too
+    for (const file of files) {
+      const source = await readFile(new URL(`../../${file}`, import.meta.url), 'utf8')
+
+      for (const [, name] of source.matchAll(IMPORT)) {
+        const imported = path.posix.join(path.posix.dirname(file), name)
+
+        if (name.startsWith('node:')) {
+          ofNode.push(`${file} imports ${name}`)
+        } else if (name.startsWith('.')) {
+          files.add(instead.get(imported) ?? imported)
+        }
+      }
+    }
+
+    expect([...files]).to.include('src/tcp.browser.ts')
+    expect(ofNode).to.be.empty()
   })
 
   it('holds what can be reached, and no bundle besides', async () => {
