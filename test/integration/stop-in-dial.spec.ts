@@ -8,6 +8,9 @@ import { openSockets, until, within } from '../fixtures/waiting.ts'
 import type { TestNode } from '../fixtures/node.ts'
 import type { LookupFunction } from 'node:net'
 
+/** What does not end by itself ends at a time limit of libp2p, of 10 s: what ends before, in ms, does on a slow machine too */
+const PATIENCE = 8_000
+
 /** What a dial of the node calls, in which the node is stopped */
 const moments: Record<string, (stop: () => void) => { onProgress?(event: { type: string }): void, lookup?: LookupFunction }> = {
   'the progress event before the socket is opened': stop => ({
@@ -50,17 +53,17 @@ describe('js-libp2p #3591 and #3616: stop() in the middle of a dial', () => {
         const host = lookup == null ? 'ip4/127.0.0.1' : 'dns4/localhost.example'
         const signal = AbortSignal.timeout(stopping === 'listener' ? 1_000 : 10_000)
         const ma = multiaddr(`/${host}/tcp/${portOf(nodes.listener.getMultiaddrs()[0])}`)
-        const dialed = await within(5_000, 'the dial', nodes.dialer.dial(ma, { signal, onProgress }).then(conn => conn, err => err))
+        const dialed = await within(PATIENCE, 'the dial', nodes.dialer.dial(ma, { signal, onProgress }).then(conn => conn, err => err))
 
         expect(stopped, 'the moment came').to.be.a('promise')
-        await within(5_000, 'stop()', stopped as Promise<void>)
+        await within(PATIENCE, 'stop()', stopped as Promise<void>)
 
         if (stopping === 'dialer') {
           expect(dialed, 'the dial').to.be.an('error')
         }
 
         await Promise.all([nodes.dialer.stop(), nodes.listener.stop()])
-        await until(() => openSockets() <= before, 'no socket is left', 3_000)
+        await until(() => openSockets() <= before, 'no socket is left', PATIENCE)
       })
     }
   }
@@ -77,11 +80,11 @@ describe('js-libp2p #3591 and #3616: stop() in the middle of a dial', () => {
       }
 
       const before = openSockets()
-      const dialed = within(2_000, 'the dial', dial(lookup == null ? addr : `/dns4/localhost.example/tcp/${port}`, { onProgress }))
+      const dialed = within(PATIENCE, 'the dial', dial(lookup == null ? addr : `/dns4/localhost.example/tcp/${port}`, { onProgress }))
 
       await expect(dialed).to.eventually.be.rejected.with.property('name', 'ConnectionFailedError')
-      await within(2_000, 'stop()', stopped as unknown as Promise<void>)
-      await until(() => openSockets() <= before, 'no socket is left', 2_000)
+      await within(PATIENCE, 'stop()', stopped as unknown as Promise<void>)
+      await until(() => openSockets() <= before, 'no socket is left', PATIENCE)
     })
   }
 })

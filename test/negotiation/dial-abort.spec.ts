@@ -29,6 +29,9 @@ interface AwaitPoint {
 const PROPOSED = NOISE.byteLength
 const HANDSHAKING = PROPOSED + 2 + 32
 
+/** A dial that does not heed its signal ends after 10 s or more. In ms */
+const PATIENCE = 8_000
+
 describe('a dial that is aborted', () => {
   const defer = cleanUpAfterEach()
 
@@ -73,7 +76,7 @@ describe('a dial that is aborted', () => {
         controller.abort(reason)
       }
 
-      const error = await within(1_000, 'the dial', dialed.then(() => expect.fail('dialed'), err => err))
+      const error = await within(PATIENCE, 'the dial', dialed.then(() => expect.fail('dialed'), err => err))
 
       expect(error).to.have.property('name', 'AbortError')
       expect(error).to.have.property('cause', reason)
@@ -141,7 +144,7 @@ describe('a dial that is aborted', () => {
     })
     dialed.catch(() => {})
 
-    const error = await within(1_000, 'the dial', dialed.then(() => expect.fail('dialed'), err => err))
+    const error = await within(PATIENCE, 'the dial', dialed.then(() => expect.fail('dialed'), err => err))
     expect(error).to.have.property('name', 'AbortError')
   })
 })

@@ -54,7 +54,7 @@ for (const [name, muxer] of Object.entries(muxers)) {
       await listener.handle(SINK, stream => { opened.resolve(stream) })
 
       await connection.newStream(SINK, EAGER)
-      expect(await within(2_000, 'the handler', opened.promise)).to.have.property('protocol', SINK)
+      expect(await within(10_000, 'the handler', opened.promise)).to.have.property('protocol', SINK)
     })
 
     it('that is closing when the connection is closed loses nothing', async () => {
