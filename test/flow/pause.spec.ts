@@ -60,7 +60,8 @@ async function sendToPausing ({ muxer, streams, total, size, pause, pauses, by =
     stream.addEventListener('message', ({ data }) => {
       inOrder.add(data)
 
-      if (left > 0 && inOrder.bytes > (pauses - left) * total / (pauses + 1)) {
+      // what was kept comes as one message, which may be the last
+      if (left > 0 && inOrder.bytes < total && inOrder.bytes > (pauses - left) * total / (pauses + 1)) {
         left--
         stream.pause()
         setTimeout(() => { stream.resume() }, pause)
