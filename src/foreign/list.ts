@@ -167,6 +167,16 @@ export const FOREIGN = {
       sendWindowUpdate: 'function'
     },
     replaces: ['sendResume']
+  },
+  belowMuxer: {
+    feature: 'credit that fits the path',
+    object: 'connection below yamux',
+    from: UTILS,
+    uses: {
+      abort: 'function',
+      writableNeedsDrain: 'boolean'
+    },
+    replaces: ['send']
   }
 } as const satisfies Record<string, Foreign>
 

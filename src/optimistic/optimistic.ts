@@ -1,5 +1,5 @@
 import { InvalidParametersError } from '@libp2p/interface'
-import { MAX_TIMEOUT, checkOptions, milliseconds } from '../check-options.ts'
+import { MAX_TIMEOUT, aBoolean, checkOptions, milliseconds } from '../check-options.ts'
 import { PROTOCOL_NEGOTIATION_TIMEOUT } from '../libp2p.ts'
 import { OptimisticEncrypter } from './encrypter.ts'
 import { forwardLifecycle } from './forward-lifecycle.ts'
@@ -17,16 +17,31 @@ export interface OptimisticInit {
    * @default 10_000
    */
   replyTimeout?: number
+
+  /**
+   * For yamux: let a peer send on each stream what its reader takes, and about what arrives in
+   * three round trips, at least 256 KiB. A peer that uploads then fills no queue for seconds, in
+   * which its own new streams and pings would starve. Otherwise js-yamux lets it send 16 MiB after
+   * six messages, on any path. A connection with 64 MiB that nobody reads is aborted with a
+   * `StreamBufferError`.
+   *
+   * It has its price where TCP is fast from the first byte over a long path: there a transfer of
+   * some MiB takes a few round trips more, until the window fits
+   *
+   * @default true
+   */
+  credit?: boolean
 }
 
-const RULES: Record<keyof OptimisticInit, Rule> = { replyTimeout: milliseconds(1) }
+const RULES: Record<keyof OptimisticInit, Rule> = { replyTimeout: milliseconds(1), credit: aBoolean }
 
 /**
  * Decorates a factory of a stream muxer or of a connection encrypter, as `createLibp2p` takes
  * it. What it makes then negotiates without waiting for the answer.
  *
  * - a stream muxer saves a round trip on every stream of one protocol, if the caller passes
- * `negotiateFully: false` or the peer is known to speak the protocol
+ * `negotiateFully: false` or the peer is known to speak the protocol. With yamux it also gives
+ * peers credit that fits the path
  * - a connection encrypter saves a round trip on every dial to a peer that does not name its
  * muxers in the security handshake, if exactly one muxer is configured. It also makes Noise
  * encrypt what is sent with no `await` between as one message, with any peer. Streams of small
@@ -61,7 +76,7 @@ export function optimistic <Components> (factory: (components: Components) => St
     const made: unknown = typeof factory === 'function' ? factory(components) : undefined
 
     if (hasMethod<StreamMuxerFactory>(made, 'createStreamMuxer')) {
-      return forwardLifecycle(made, new OptimisticMuxerFactory(made, components, timeout))
+      return forwardLifecycle(made, new OptimisticMuxerFactory(made, components, timeout, init?.credit ?? true))
     }
 
     if (hasMethod<ConnectionEncrypter>(made, 'secureOutbound')) {

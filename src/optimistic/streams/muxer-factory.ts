@@ -1,4 +1,5 @@
 import { ConnectionClosedError, serviceCapabilities } from '@libp2p/interface'
+import { YAMUX_PROTOCOL, YamuxCredit } from '../../flow/yamux-credit.ts'
 import { expectIdentity, hasMembers } from '../../foreign/check.ts'
 import { EarlyListener } from './early-listener.ts'
 import { rejectFailedStreams } from './failed-stream.ts'
@@ -28,12 +29,16 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
   readonly #factory: StreamMuxerFactory
   readonly #shared: OptimisticMuxerInit
 
+  /** Whether peers are given credit that fits the path */
+  readonly #hasCredit: boolean
+
   /** The `streams` of every muxer that was decorated. Undefined before the first */
   #muxers?: WeakSet<object>
 
-  constructor (factory: StreamMuxerFactory, components: OptimisticMuxerComponents, replyTimeout: number) {
+  constructor (factory: StreamMuxerFactory, components: OptimisticMuxerComponents, replyTimeout: number, credit: boolean) {
     this.protocol = factory.protocol
     this.#factory = factory
+    this.#hasCredit = credit && factory.protocol === YAMUX_PROTOCOL
 
     const metrics: CounterGroup<ProposalOutcome> | undefined = components.metrics?.registerCounterGroup('libp2p_optimistic_streams_total', {
       label: 'outcome',
@@ -70,7 +75,7 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
       throw new ConnectionClosedError(`The connection is ${connection.status}`)
     }
 
-    const early = new EarlyListener(connection, () => this.#factory.createStreamMuxer(connection), keepFin)
+    const early = new EarlyListener(connection, () => this.#createMuxer(connection), keepFin)
 
     if (!hasMembers('muxer', early.muxer)) {
       return early.muxer
@@ -79,5 +84,11 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
     this.#muxers = (this.#muxers ?? new WeakSet()).add(early.muxer.streams)
 
     return new OptimisticMuxer(connection, early, this.#shared).muxer
+  }
+
+  #createMuxer (connection: MessageStream): StreamMuxer {
+    const create = (): StreamMuxer => this.#factory.createStreamMuxer(connection)
+
+    return this.#hasCredit && hasMembers('belowMuxer', connection) ? new YamuxCredit(connection, create).muxer : create()
   }
 }

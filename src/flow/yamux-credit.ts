@@ -1,0 +1,233 @@
+import { StreamBufferError } from '@libp2p/interface'
+import { keepWholeWindow } from './paused-streams.ts'
+import { MAX_WINDOW, ReceiveWindow } from './receive-window.ts'
+import { RoundTrip } from './round-trip.ts'
+import { Flag, FrameScanner, FrameType, loneHeader, windowUpdate } from './yamux-frames.ts'
+import type { WindowBudget } from './receive-window.ts'
+import type { FrameHeader, FrameListener } from './yamux-frames.ts'
+import type { MessageStream, Stream, StreamMessageEvent, StreamMuxer } from '@libp2p/interface'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+export const YAMUX_PROTOCOL = '/yamux/1.0.0'
+
+/** What the windows of a connection may have together, besides the first one that each stream has, in bytes */
+const EXTRA_WINDOWS = 32 * 1024 * 1024
+
+/** What a connection may hold that nobody reads, in bytes: the extra windows, and 128 first windows */
+const MAX_UNREAD = 64 * 1024 * 1024
+
+/** Look at what is held after this many bytes */
+const LOOK_BYTES = 1024 * 1024
+
+/** How often to look whether somebody reads a stream that nobody read, in ms: no event tells */
+const LOOK_INTERVAL = 50
+
+/**
+ * Lets peers send as much as fits the path, and as the readers of the streams take. js-yamux
+ * itself answers each frame with a window update, and grants 16 MiB after six frames: a peer
+ * then fills its line for seconds, starves its own streams and pings, and libp2p aborts the
+ * connection (js-libp2p#3463).
+ *
+ * Reads the wire format of yamux only. Window updates of the muxer pass through `send` of the
+ * connection. Here they are withheld, and sent later, as fewer and smaller ones. The peer is never
+ * told of more than the muxer has granted.
+ */
+export class YamuxCredit implements FrameListener {
+  readonly muxer: StreamMuxer
+  readonly #connection: MessageStream
+  readonly #send: MessageStream['send']
+  readonly #scanner = new FrameScanner(this)
+  readonly #roundTrip = new RoundTrip()
+  readonly #budget: WindowBudget = { left: EXTRA_WINDOWS }
+
+  /** Of streams on which the peer has sent data, and may send more. Created when there is one */
+  #windows?: Map<number, ReceiveWindow>
+
+  /** The ping that is on its way */
+  #ping?: { number: number, at: number }
+  #bytes = 0
+
+  /** Exists while a stream has data that nobody reads, and so was granted nothing */
+  #looking?: NodeJS.Timeout
+
+  constructor (connection: MessageStream, createMuxer: () => StreamMuxer) {
+    this.#connection = connection
+    this.#send = connection.send.bind(connection)
+
+    connection.send = data => this.send(data)
+    // registered before the muxer listens, so that this is called first
+    connection.addEventListener('message', event => { this.#onMessage(event) })
+    connection.addEventListener('close', () => { clearTimeout(this.#looking) })
+
+    this.muxer = createMuxer()
+  }
+
+  send (frame: Uint8Array | Uint8ArrayList): boolean {
+    const header = loneHeader(frame)
+
+    if (header?.type === FrameType.windowUpdate) {
+      return this.#onWindowUpdate(frame, header)
+    }
+
+    if (header?.type === FrameType.ping && header.flags === Flag.syn) {
+      this.#ping = { number: header.length, at: performance.now() }
+    }
+
+    return this.#send(frame)
+  }
+
+  onHeader ({ type, flags, streamId, length }: FrameHeader): void {
+    if (type === FrameType.ping && flags === Flag.ack && this.#ping?.number === length) {
+      const now = performance.now()
+
+      this.#roundTrip.add(now - this.#ping.at, now)
+      this.#ping = undefined
+    } else if (type === FrameType.data && length > 0) {
+      const window = this.#windowOf(streamId, (flags & Flag.syn) !== 0)
+
+      // the muxer keeps a frame until it is whole, and only then looks at its size
+      if (length > Math.max(MAX_WINDOW, window == null ? 0 : window.credit + window.withheld)) {
+        throw new StreamBufferError(`The peer has sent a frame of ${length} bytes, which no window allows`)
+      }
+    }
+
+    if (type !== FrameType.ping && (flags & (Flag.fin | Flag.rst)) !== 0) {
+      this.#end(streamId)
+    }
+  }
+
+  onData (streamId: number, bytes: number): void {
+    this.#windows?.get(streamId)?.onData(bytes, performance.now(), this.#roundTrip)
+  }
+
+  #onMessage (event: StreamMessageEvent): void {
+    const { data } = event
+
+    try {
+      this.#bytes += data.byteLength
+
+      if (this.#bytes >= LOOK_BYTES) {
+        this.#bytes = 0
+        this.#checkUnread()
+        this.#forgetEnded()
+      }
+
+      for (const bytes of data instanceof Uint8Array ? [data] : data) {
+        this.#scanner.scan(bytes)
+      }
+    } catch (err: any) {
+      event.stopImmediatePropagation()
+      this.muxer.abort(err)
+      this.#connection.abort(err)
+    }
+  }
+
+  #onWindowUpdate (frame: Uint8Array | Uint8ArrayList, { flags, streamId, length }: FrameHeader): boolean {
+    const window = this.#windows?.get(streamId)
+
+    if ((flags & Flag.rst) !== 0) {
+      this.#end(streamId)
+    }
+
+    // the stream opens or ends, or the peer sends no more
+    if (window == null) {
+      return this.#send(frame)
+    }
+
+    window.withheld += length
+
+    const grant = this.#grant(streamId, window)
+
+    if (grant === 0 && flags === 0) {
+      return !this.#connection.writableNeedsDrain
+    }
+
+    return this.#send(windowUpdate(streamId, flags, grant))
+  }
+
+  /** @returns what the peer may be told now, in bytes. It must be told then */
+  #grant (streamId: number, window: ReceiveWindow): number {
+    const stream = window.due(0) === 0 ? undefined : this.#streamOf(streamId)
+
+    if (stream == null) {
+      return 0
+    }
+
+    const due = stream.readStatus === 'paused' ? 0 : window.due(stream.readBufferLength)
+
+    if (due > 0) {
+      keepWholeWindow(stream)
+      window.grant(due, performance.now())
+    } else {
+      this.#looking ??= setTimeout(() => { this.#look() }, LOOK_INTERVAL).unref()
+    }
+
+    return due
+  }
+
+  #look (): void {
+    this.#looking = undefined
+
+    if (this.#connection.status !== 'open') {
+      return
+    }
+
+    try {
+      this.#windows?.forEach((window, streamId) => {
+        const due = this.#grant(streamId, window)
+
+        if (due > 0) {
+          this.#send(windowUpdate(streamId, 0, due))
+        }
+      })
+    } catch (err: any) {
+      // nothing can be sent, and so the peer would wait forever
+      this.#connection.abort(err)
+    }
+  }
+
+  #windowOf (streamId: number, isNew: boolean): ReceiveWindow | undefined {
+    const windows = this.#windows ??= new Map()
+    let window = windows.get(streamId)
+
+    // the muxer ignores data of streams that it does not know
+    if (window == null && (isNew || this.#streamOf(streamId) != null)) {
+      window = new ReceiveWindow(performance.now(), this.#budget)
+      windows.set(streamId, window)
+    }
+
+    return window
+  }
+
+  #streamOf (streamId: number): Stream | undefined {
+    const id = `${streamId}`
+
+    return this.muxer.streams.find(stream => stream.id === id)
+  }
+
+  #end (streamId: number): void {
+    this.#windows?.get(streamId)?.end()
+    this.#windows?.delete(streamId)
+  }
+
+  #checkUnread (): void {
+    const { streams } = this.muxer
+    const unread = streams.reduce((sum, stream) => sum + stream.readBufferLength, 0)
+
+    if (unread > MAX_UNREAD) {
+      throw new StreamBufferError(`${unread} bytes of ${streams.length} streams are unread, and ${MAX_UNREAD} may be`)
+    }
+  }
+
+  /** A peer that goes on after its FIN, or opens a stream twice, makes windows that nothing else ends */
+  #forgetEnded (): void {
+    const alive = new Set(this.muxer.streams.map(({ id }) => id))
+
+    this.#windows?.forEach((_, streamId) => {
+      // the muxer opens the stream of a first frame when it is whole
+      if (!alive.has(`${streamId}`) && streamId !== this.#scanner.streamId) {
+        this.#end(streamId)
+      }
+    })
+  }
+}

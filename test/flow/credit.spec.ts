@@ -1,0 +1,240 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { byteStream } from '@libp2p/utils'
+import { yamux } from '@libp2p/yamux'
+import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { ECHO } from '../fixtures/node.ts'
+import { until, within } from '../fixtures/waiting.ts'
+import { InOrder, numbered } from './fixtures/numbered.ts'
+import { stockLine } from './fixtures/stacks.ts'
+import { UPLOAD, takeUploads, upload } from './fixtures/uploads.ts'
+import type { OptimisticInit } from '../../src/index.ts'
+import type { Stream, StreamCloseEvent } from '@libp2p/interface'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+const READ = '/test/read/1.0.0'
+const FIRST_WINDOW = 256 * KIB
+
+const defer = cleanUpAfterEach()
+
+/** The part of a stream of js-yamux that an attacker would change */
+interface YamuxStream extends Stream {
+  sendWindowCapacity: number
+  handleWindowUpdate(frame: unknown): void
+  sendFrame(header: { type: number, flag: number, streamID: number, length: number }, data?: Uint8Array): boolean
+  streamId: number
+}
+
+async function sendPolitely (stream: Stream, total: number, size = 64 * KIB): Promise<void> {
+  for (let sent = 0; sent < total; sent += size) {
+    if (!stream.send(numbered(sent, size))) {
+      await stream.onDrain()
+    }
+  }
+}
+
+describe('credit for a peer of stock js-libp2p', function () {
+  this.timeout(60_000)
+
+  it('js-libp2p #3463: lets its echoes and new streams through beside its upload', async () => {
+    const { listener, dialed } = await stockLine(defer, { bytesPerSecond: 1.25 * MIB })
+    const received = await takeUploads(listener)
+    const old = byteStream(await dialed.newStream(ECHO))
+
+    upload(await dialed.newStream(UPLOAD))
+    await until(() => received[0] > 4 * MIB, 'the upload is under way', 20_000)
+
+    const echo = async (bytes: typeof old): Promise<void> => {
+      await bytes.write(new Uint8Array(100))
+      await bytes.read({ bytes: 100 })
+    }
+
+    await within(5_000, 'echoes', Promise.all([echo(old), dialed.newStream(ECHO).then(async stream => echo(byteStream(stream)))]))
+    expect(dialed.status).to.equal('open')
+    dialed.abort(new Error('The test is over'))
+  })
+
+  it('is not sent for each message', async () => {
+    const { listener, dialed } = await stockLine(defer)
+    const received = await takeUploads(listener)
+    const stream = await dialed.newStream(UPLOAD) as YamuxStream
+    const { handleWindowUpdate } = stream
+    let updates = 0
+
+    stream.handleWindowUpdate = frame => {
+      updates++
+      handleWindowUpdate.call(stream, frame)
+    }
+
+    for (let i = 1; i <= 100; i++) {
+      stream.send(new Uint8Array(KIB))
+      await until(() => received[0] === i * KIB, 'it has come')
+    }
+
+    expect(updates).to.be.at.most(4)
+  })
+
+  const configured: Record<string, Parameters<typeof yamux>[0]> = {
+    'windows that do not grow': { streamOptions: { maxStreamWindowSize: FIRST_WINDOW } },
+    'windows that begin with 1 MiB at both ends': { streamOptions: { initialStreamWindowSize: MIB } },
+    'no pings': { enableKeepAlive: false }
+  }
+
+  for (const [title, init] of Object.entries(configured)) {
+    it(`lets all through with ${title}`, async () => {
+      const { listener, dialed } = await stockLine(defer, { yamux: init })
+      const inOrder = new InOrder()
+
+      await listener.handle(READ, stream => {
+        stream.addEventListener('message', ({ data }) => { inOrder.add(data) })
+      })
+
+      const stream = await dialed.newStream(READ)
+      await within(20_000, 'sending', sendPolitely(stream, 32 * MIB))
+      await stream.close()
+      await until(() => inOrder.bytes === 32 * MIB, 'all is there')
+    })
+  }
+
+  it('waits for a handler that begins to read late', async () => {
+    const { listener, dialed } = await stockLine(defer)
+    const inOrder = new InOrder()
+    const unread: number[] = []
+
+    await listener.handle(READ, async stream => {
+      await delay(1_000)
+      unread.push(stream.readBufferLength)
+      stream.addEventListener('message', ({ data }) => { inOrder.add(data) })
+    })
+
+    await within(20_000, 'sending', sendPolitely(await dialed.newStream(READ), 16 * MIB))
+    await until(() => inOrder.bytes === 16 * MIB, 'all is there')
+    expect(unread[0]).to.be.at.most(MIB)
+  })
+
+  it('is no more than 1 MiB for a handler that takes 20 ms for each message', async () => {
+    const { listener, dialed } = await stockLine(defer)
+    const { promise, resolve } = Promise.withResolvers<Stream>()
+    let taken = 0
+    let emitted = 0
+
+    await listener.handle(READ, async stream => {
+      stream.addEventListener('message', ({ data }) => { emitted += data.byteLength })
+      resolve(stream)
+
+      for await (const data of stream) {
+        taken += data.byteLength
+        await delay(20)
+      }
+    })
+
+    const sending = sendPolitely(await dialed.newStream(READ), 64 * MIB)
+    const incoming = await promise
+    let most = 0
+
+    for (let i = 0; i < 150; i++) {
+      most = Math.max(most, emitted - taken + incoming.readBufferLength)
+      await delay(20)
+    }
+
+    expect(taken).to.be.above(0)
+    expect(most).to.be.at.most(MIB)
+    incoming.abort(new Error('The test is over'))
+    await sending.catch(() => {})
+  })
+
+  it('is given as ever with credit: false', async () => {
+    const { listener, dialed } = await stockLine(defer, { optimistic: { credit: false } })
+    const received = await takeUploads(listener)
+    const stream = await dialed.newStream(UPLOAD) as YamuxStream
+    const { handleWindowUpdate } = stream
+    let updates = 0
+
+    stream.handleWindowUpdate = frame => {
+      updates++
+      handleWindowUpdate.call(stream, frame)
+    }
+
+    for (let i = 1; i <= 10; i++) {
+      stream.send(new Uint8Array(KIB))
+      await until(() => received[0] === i * KIB, 'it has come')
+    }
+
+    expect(updates).to.be.at.least(10)
+  })
+})
+
+describe('a hostile sender', function () {
+  this.timeout(60_000)
+
+  /** What a connection may hold */
+  const MAX_UNREAD = 64 * MIB
+
+  async function attack (hold: (stream: Stream) => void, run: (open: () => Promise<YamuxStream>) => Promise<void>, optimistic?: OptimisticInit): Promise<{ error?: Error, most: number }> {
+    const { listener, accepted, dialed } = await stockLine(defer, { optimistic })
+    const streams: Stream[] = []
+    let most = 0
+
+    await listener.handle(READ, stream => {
+      streams.push(stream)
+      hold(stream)
+    }, { maxInboundStreams: 10_000, maxOutboundStreams: 10_000 })
+
+    const timer = setInterval(() => {
+      most = Math.max(most, streams.reduce((sum, { readBufferLength }) => sum + readBufferLength, 0))
+    }, 1)
+
+    try {
+      const ended = pEvent<'close', StreamCloseEvent>(accepted, 'close', { timeout: 30_000 })
+      await run(async () => await dialed.newStream(READ, { maxOutboundStreams: 10_000 }) as YamuxStream).catch(() => {})
+
+      return { error: (await ended).error, most }
+    } finally {
+      clearInterval(timer)
+    }
+  }
+
+  it('that ignores the window of a paused stream loses the connection', async () => {
+    const { error, most } = await attack(stream => { stream.pause() }, async open => {
+      const stream = await open()
+
+      for (let i = 0; i < 2_000; i++) {
+        stream.sendWindowCapacity = 2 ** 30
+        stream.send(new Uint8Array(64 * KIB))
+
+        if (i % 16 === 0) {
+          await delay(1)
+        }
+      }
+    })
+
+    expect(error).to.have.property('name', 'ReceiveWindowExceededError')
+    expect(most).to.be.at.most(16 * MIB + FIRST_WINDOW)
+  })
+
+  for (const [title, flag] of [['a frame of 2 GiB', 0], ['a last frame of 2 GiB', 4]] as const) {
+    it(`that announces ${title} loses the connection before it is kept`, async () => {
+      const { error, most } = await attack(() => {}, async open => {
+        const stream = await open()
+
+        stream.sendFrame({ type: 0, flag, streamID: stream.streamId, length: 2 ** 31 }, new Uint8Array(64 * KIB))
+      })
+
+      expect(error).to.have.property('name', 'StreamBufferError')
+      expect(most).to.be.at.most(MIB)
+    })
+  }
+
+  it('that fills the windows of 1,000 streams loses the connection', async () => {
+    const { error, most } = await attack(() => {}, async open => {
+      for (let i = 0; i < 1_000; i++) {
+        (await open()).send(new Uint8Array(FIRST_WINDOW - 100))
+      }
+    })
+
+    expect(error).to.have.property('name', 'StreamBufferError')
+    expect(most).to.be.at.most(MAX_UNREAD + 2 * MIB)
+  })
+})

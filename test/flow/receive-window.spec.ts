@@ -1,0 +1,224 @@
+import { expect } from 'aegir/chai'
+import fc from 'fast-check'
+import { MAX_WINDOW, ReceiveWindow } from '../../src/flow/receive-window.ts'
+import { RoundTrip } from '../../src/flow/round-trip.ts'
+import { FIRST_WINDOW, FrameScanner } from '../../src/flow/yamux-frames.ts'
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+interface Path {
+  /** Bytes per ms. Infinity: only TCP's slow start is in the way */
+  rate: number
+
+  /** ms */
+  roundTrip: number
+}
+
+interface Moment {
+  at: number
+
+  /** In flight or in queues, in bytes */
+  inFlight: number
+  received: number
+  updates: number
+}
+
+/**
+ * A muxer that grants 16 MiB at once, a sender that sends all that it may, and TCP that doubles
+ * in each round trip until the line is full. In steps of 1 ms.
+ */
+function transfer ({ rate, roundTrip }: Path, duration: number): Moment[] {
+  const path = new RoundTrip()
+  const window = new ReceiveWindow(0, { left: 32 * MIB })
+  const moments: Moment[] = []
+  /** What is under way to the sender: credit, and acknowledgements of TCP. By the time of arrival */
+  const toSender = new Map<number, { credit: number, acked: number }>()
+  const toReceiver: Array<{ at: number, bytes: number }> = []
+  const half = roundTrip / 2
+  let credit = FIRST_WINDOW
+  let congestionWindow = 32 * KIB
+  let unacked = 0
+  let lineFreeAt = 0
+  let received = 0
+  let updates = 0
+
+  path.add(roundTrip, 0)
+  window.withheld = MAX_WINDOW
+
+  for (let now = 0; now < duration; now++) {
+    const news = toSender.get(now)
+
+    if (news != null) {
+      credit += news.credit
+      unacked -= news.acked
+      congestionWindow = Math.min(congestionWindow + news.acked, 64 * MIB)
+    }
+
+    const bytes = Math.max(0, Math.min(credit, congestionWindow - unacked))
+
+    if (bytes > 0) {
+      credit -= bytes
+      unacked += bytes
+      // in pieces, or a burst would arrive at once
+      for (let sent = 0; sent < bytes; sent += 16 * KIB) {
+        const piece = Math.min(16 * KIB, bytes - sent)
+
+        lineFreeAt = Math.max(lineFreeAt, now) + piece / rate
+        toReceiver.push({ at: lineFreeAt + half, bytes: piece })
+      }
+    }
+
+    while (toReceiver.length > 0 && toReceiver[0].at <= now) {
+      const { bytes } = toReceiver.shift() ?? { bytes: 0 }
+
+      received += bytes
+      window.onData(bytes, now, path)
+      window.withheld += bytes
+
+      const due = window.due(0)
+
+      if (due > 0) {
+        window.grant(due, now)
+        updates++
+      }
+
+      const back = Math.round(now + half)
+      const news = toSender.get(back) ?? { credit: 0, acked: 0 }
+
+      toSender.set(back, { credit: news.credit + due, acked: news.acked + bytes })
+    }
+
+    moments.push({ at: now, received, updates, inFlight: toReceiver.reduce((sum, { bytes }) => sum + bytes, 0) })
+  }
+
+  return moments
+}
+
+describe('the receive window of a stream', () => {
+  for (const [mbits, roundTrip] of [[2, 82], [10, 20], [10, 82], [10, 200], [50, 20], [50, 82], [50, 200], [200, 82], [200, 200]]) {
+    it(`fills ${mbits} Mbit/s over ${roundTrip} ms, and no queue for long`, () => {
+      const rate = mbits * 125
+      const moments = transfer({ rate, roundTrip }, 80_000)
+      const inTime = moments.filter(({ at }) => at >= 5_000)
+      const sorted = inTime.map(({ inFlight }) => inFlight).sort((a, b) => a - b)
+      // the round trip is measured anew from time to time
+      const most = sorted[Math.floor(0.97 * sorted.length)]
+      const delivered = inTime[inTime.length - 1].received - inTime[0].received
+
+      expect(most / Math.max(FIRST_WINDOW, rate * roundTrip)).to.be.at.most(2.7)
+      expect(delivered / (rate * 75_000)).to.be.above(0.97)
+      expect(Math.max(...moments.map(({ inFlight }) => inFlight)) / rate, 'ms in the worst queue').to.be.below(1_300)
+    })
+  }
+
+  it('is not in the way of slow start on a long fat path', () => {
+    const moments = transfer({ rate: Infinity, roundTrip: 80 }, 2_000)
+
+    // without any window: 32 KiB doubled in each round trip
+    expect(moments.find(({ received }) => received >= 64 * MIB)?.at).to.be.below(80 * 13)
+  })
+
+  it('measures the round trip anew, while less is in flight', () => {
+    const path = new RoundTrip()
+
+    path.add(10, 0)
+    path.add(100, 29_000)
+    expect(path.isDraining(29_000)).to.equal(false)
+    expect(path.isDraining(30_000)).to.equal(true)
+    path.add(100, 30_010, true)
+    expect(path.ms).to.equal(10)
+    expect(path.isDraining(30_070)).to.equal(false)
+    expect(path.ms).to.equal(100)
+  })
+
+  it('takes no more than its share of what all windows may have', () => {
+    const path = new RoundTrip()
+    const budget = { left: MIB }
+    const windows = Array.from({ length: 4 }, () => new ReceiveWindow(0, budget))
+
+    path.add(100, 0)
+
+    for (let now = 10; now < 2_000; now += 10) {
+      windows.forEach(window => {
+        window.onData(MIB, now, path)
+        window.withheld += MIB
+        window.grant(window.due(0), now)
+      })
+    }
+
+    expect(windows.reduce((sum, { credit }) => sum + credit, 0)).to.be.at.most(4 * FIRST_WINDOW + MIB)
+    windows.forEach(window => { window.end() })
+    expect(budget.left).to.equal(MIB)
+  })
+
+  it('grants nothing for what nobody reads, and all of it later', () => {
+    const window = new ReceiveWindow(0, { left: 0 })
+    const path = new RoundTrip()
+
+    window.onData(FIRST_WINDOW, 1, path)
+    window.withheld += FIRST_WINDOW
+
+    expect(window.due(FIRST_WINDOW)).to.equal(0)
+    expect(window.due(0)).to.equal(FIRST_WINDOW)
+  })
+
+  it('tells of few messages at once', () => {
+    const window = new ReceiveWindow(0, { left: 0 })
+    const path = new RoundTrip()
+    let updates = 0
+
+    for (let i = 0; i < 100; i++) {
+      window.onData(KIB, i, path)
+      window.withheld += KIB
+
+      if (window.due(0) > 0) {
+        window.grant(window.due(0), i)
+        updates++
+      }
+    }
+
+    expect(updates).to.be.at.most(1)
+  })
+})
+
+describe('frames of yamux', () => {
+  it('are found wherever what comes is cut', () => {
+    const frame = fc.record({
+      type: fc.constantFrom(0, 1, 2, 3),
+      flags: fc.nat(0xffff),
+      streamId: fc.nat(0xffffffff),
+      length: fc.nat(300)
+    })
+
+    fc.assert(fc.property(fc.array(frame), fc.array(fc.integer({ min: 1, max: 50 }), { minLength: 1 }), (frames, cuts) => {
+      const bytes = Buffer.concat(frames.map(({ type, flags, streamId, length }) => {
+        const header = Buffer.alloc(12 + (type === 0 ? length : 0), 0xff)
+
+        header[0] = 0
+        header[1] = type
+        header.writeUInt16BE(flags, 2)
+        header.writeUInt32BE(streamId, 4)
+        header.writeUInt32BE(length, 8)
+
+        return header
+      }))
+      const seen: unknown[] = []
+      let data = 0
+      const scanner = new FrameScanner({
+        onHeader: header => { seen.push(header) },
+        onData: (_, bytes) => { data += bytes }
+      })
+
+      for (let offset = 0, i = 0; offset < bytes.byteLength; i++) {
+        const cut = cuts[i % cuts.length]
+
+        scanner.scan(bytes.subarray(offset, offset + cut))
+        offset += cut
+      }
+
+      expect(seen).to.deep.equal(frames)
+      expect(data).to.equal(frames.reduce((sum, { type, length }) => sum + (type === 0 ? length : 0), 0))
+    }))
+  })
+})
