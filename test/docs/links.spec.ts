@@ -48,8 +48,9 @@ const { files }: { files: string[] } = JSON.parse(readFileSync(path.join(root, '
 /** Whether the package holds a file or folder */
 function isPacked (file: string): boolean {
   const relative = path.relative(root, file)
+  const fits = (pattern: string): boolean => path.matchesGlob(relative, pattern) || relative.startsWith(`${pattern}/`)
 
-  return [...ALWAYS, ...files].some(packed => path.matchesGlob(relative, packed) || relative.startsWith(`${packed}/`))
+  return [...ALWAYS, ...files].some(fits) && !files.some(pattern => pattern.startsWith('!') && fits(pattern.slice(1)))
 }
 
 describe('the documents', () => {
