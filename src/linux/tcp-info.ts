@@ -4,10 +4,10 @@ import type { FastOpenOutcome } from '../connector.ts'
  * `struct tcp_info` of linux/tcp.h. Newer kernels append to it, and fill no more than a caller has room for.
  */
 
-/** How much of it tells of the connect, in bytes */
+/** How many of its first bytes describe the connect */
 export const STATE_BYTES = 8
 
-/** How much of it {@link readTcpInfo} reads, in bytes: since Linux 4.19 there is as much */
+/** How many of its bytes {@link readTcpInfo} reads. Linux has them since 4.19 */
 export const TCP_INFO_BYTES = 216
 
 /** `TCP_SYN_SENT` of the kernel: also where the SYN waits for the first write */

@@ -163,7 +163,7 @@ describe('the receive window of a stream', () => {
     expect(window.due(0)).to.equal(FIRST_WINDOW)
   })
 
-  it('tells of few messages at once', () => {
+  it('grants at most once for a hundred small messages', () => {
     const window = new ReceiveWindow(0, { left: 0 })
     const path = new RoundTrip()
     let updates = 0

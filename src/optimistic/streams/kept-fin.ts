@@ -15,7 +15,7 @@ interface ListenableStream extends Stream {
   listenerCount(type: string): number
 }
 
-/** Events that tell of data or of its end */
+/** A listener of one of these reads the stream, or waits for its end */
 const READING = ['message', 'remoteCloseWrite', 'end']
 
 /**

@@ -68,7 +68,7 @@ describe('places for sockets that wait for an answer', () => {
     expect(places.size).to.equal(0)
   })
 
-  it('are never too many, whatever is released by whom is told', () => {
+  it('are never more than the limit, also if a holder that is told releases another place', () => {
     const a = ask('a')
     const b: Place = places.ask({ granted: () => { a.release() }, evicted: () => {} })
     ask('c')
