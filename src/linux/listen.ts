@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import net from 'node:net'
 import { IPPROTO_IPV6, IPV6_V6ONLY, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, SO_REUSEADDR, SO_REUSEPORT } from './libc.ts'
 import { socketAddress } from './socket-address.ts'
@@ -31,14 +32,17 @@ export function listenWithOptions (libc: Libc, socketOptions: SocketOption[], se
     return
   }
 
+  let isOwned = false
+
   try {
-    // in a worker of a cluster the number means nothing to the primary
-    server.listen({ fd, exclusive: true })
+    // a worker of a cluster would send the number to the primary, where it is another file. It keeps a socket
+    const source = cluster.isWorker ? new net.Socket({ fd }) : { fd }
+
+    isOwned = cluster.isWorker
+    server.listen(source, options.backlog ?? BACKLOG)
+    isOwned ||= server.listening
   } finally {
-    if (server.listening) {
-      // Node has set its own backlog
-      libc.listen(fd, options.backlog ?? BACKLOG)
-    } else {
+    if (!isOwned) {
       libc.close(fd)
     }
   }
@@ -61,7 +65,7 @@ function openDescriptor (libc: Libc, socketOptions: SocketOption[], { host, port
     () => host.includes(':') ? libc.setOption(fd, IPPROTO_IPV6, IPV6_V6ONLY, ipv6Only === true ? 1 : 0) : 0,
     () => setOptions(libc, fd, socketOptions),
     () => libc.bind(fd, bytes),
-    // here, so that it cannot fail when Node does it again
+    // Node would name no address in the error. Its own call cannot fail after this one
     () => libc.listen(fd, backlog ?? BACKLOG)
   ]
 
