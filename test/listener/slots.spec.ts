@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { expect } from 'aegir/chai'
-import { MiB, payload, tally } from '../fixtures/bytes.ts'
+import { KiB, payload, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { isGone, rawClient, readAll } from '../fixtures/peers.ts'
@@ -83,7 +83,8 @@ describe('a listener whose peers withhold their FIN', () => {
     const listener = await rawTransport(defer, { maxConnections: 1 }).listen()
     const socket = await rawClient(defer, listener.port)
     const conn = await listener.next()
-    const data = payload(MiB)
+    // as much as the kernel takes with a low-water mark too, while the peer does not read
+    const data = payload(96 * KiB)
 
     conn.send(data)
     await conn.close()
