@@ -4,13 +4,13 @@ import { markdownTable } from '../../benchmarks/report/table.ts'
 import { installedVersions } from './versions.ts'
 import type { Outcome, Suite, TransportName } from './scenario.ts'
 
-const TITLES: Record<TransportName, string> = { ours: 'ours', 'fast-open': 'ours, with Fast Open', 'reuse-port': 'ours, from the listening port', official: '@libp2p/tcp' }
+const TITLES: Record<TransportName, string> = { ours: 'ours', linux: 'ours, with linux()', 'fast-open': 'ours, with Fast Open', 'reuse-port': 'ours, from the listening port', official: '@libp2p/tcp' }
 
 /**
  * What each transport kept, side by side
  */
 export function report (suites: Suite[], outcomes: Outcome[], command: string): string {
-  const transports = (['ours', 'fast-open', 'reuse-port', 'official'] as const).filter(name => outcomes.some(({ transport }) => transport === name))
+  const transports = (['ours', 'linux', 'fast-open', 'reuse-port', 'official'] as const).filter(name => outcomes.some(({ transport }) => transport === name))
   const sections = suites.flatMap(suite => [
     `## ${suite.name}`,
     `${suite.promise}.`,

@@ -26,7 +26,7 @@ interface Flags {
 await new Command('test:fault')
   .option('--suite <names>', 'only these suites', listOf(name => name))
   .option('--scenario <names>', 'only scenarios with one of these in their name', listOf(name => name))
-  .addOption(new Option('--transports <names>', 'ours, fast-open, reuse-port, official').argParser(listOf(oneOf(['ours', 'fast-open', 'reuse-port', 'official'] as const))).default(['ours'], 'ours'))
+  .addOption(new Option('--transports <names>', 'ours, linux, fast-open, reuse-port, official').argParser(listOf(oneOf(['ours', 'linux', 'fast-open', 'reuse-port', 'official'] as const))).default(['ours'], 'ours'))
   .option('--sample <n>', 'only so many scenarios of each suite, chosen by the seed', wholeFrom(1))
   .option('--scale <factor>', 'this many times as many runs', numberFrom(0), 1)
   .option('--official-scale <factor>', 'the same for @libp2p/tcp, which takes longer where it fails', numberFrom(0))

@@ -100,8 +100,8 @@ export interface Run {
   measured(name: string, value: number): void
 }
 
-/** `fast-open` and `reuse-port` are ours with these options; the first needs `net.ipv4.tcp_fastopen` of 3 */
-export type TransportName = 'ours' | 'fast-open' | 'reuse-port' | 'official'
+/** `linux`, `fast-open` and `reuse-port` are ours with these options; the second needs `net.ipv4.tcp_fastopen` of 3 */
+export type TransportName = 'ours' | 'linux' | 'fast-open' | 'reuse-port' | 'official'
 
 /**
  * What one scenario did to one transport
