@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { rememberCommit } from '../test/lab/report/environment.ts'
 import { addressesCommand } from './addresses/command.ts'
 import { allCommand } from './all/command.ts'
 import { compareCommand } from './compare/command.ts'
@@ -8,7 +9,6 @@ import { loadCommand } from './load/command.ts'
 import { nagleCommand } from './nagle/command.ts'
 import { perfCommand } from './perf/command.ts'
 import { readmeCommand } from './readme/command.ts'
-import { rememberCommit } from './report/environment.ts'
 import { scaleCommand } from './scale/command.ts'
 import { throughputCommand } from './throughput/command.ts'
 

@@ -1,7 +1,7 @@
-import { median } from './statistics.ts'
-import type { Contender } from './contenders/contender.ts'
-import type { Measurements } from './measure/measurements.ts'
-import type { Environment } from './report/environment.ts'
+import { median } from '../test/lab/statistics.ts'
+import type { Measurements } from '../test/lab/measure/measurements.ts'
+import type { Contender } from '../test/lab/peers/contender.ts'
+import type { Environment } from '../test/lab/report/environment.ts'
 
 export interface Series {
   row: string

@@ -6,9 +6,9 @@
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
-import { listOf, oneOf, wholeFrom } from '../benchmarks/command-line/arguments.ts'
-import { duration } from '../benchmarks/report/numbers.ts'
-import { markdownTable } from '../benchmarks/report/table.ts'
+import { listOf, oneOf, wholeFrom } from './lab/arguments.ts'
+import { duration } from './lab/report/numbers.ts'
+import { markdownTable } from './lab/report/table.ts'
 
 /** The npm scripts, in this order, and whether each takes the seed */
 const SCRIPTS = {

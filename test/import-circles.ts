@@ -23,6 +23,7 @@ const LAYERS = [
   ['src/dial'],
   ['src/linux'],
   ['src/tcp.ts', 'src/tcp.browser.ts', 'src/index.ts'],
+  ['test/lab'],
   ['benchmarks'],
   ['test']
 ]

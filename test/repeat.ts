@@ -6,8 +6,8 @@
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
-import { wholeFrom } from '../benchmarks/command-line/arguments.ts'
-import { markdownTable } from '../benchmarks/report/table.ts'
+import { wholeFrom } from './lab/arguments.ts'
+import { markdownTable } from './lab/report/table.ts'
 
 interface Flags {
   runs: number

@@ -8,8 +8,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
-import { listOf, oneOf } from '../benchmarks/command-line/arguments.ts'
-import { markdownTable } from '../benchmarks/report/table.ts'
+import { listOf, oneOf } from './lab/arguments.ts'
+import { markdownTable } from './lab/report/table.ts'
 
 const root = path.resolve(import.meta.dirname, '..')
 const page = path.join(root, 'docs/versions.md')

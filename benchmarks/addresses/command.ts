@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
+import { listOf, numberFrom, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
 import { commandText, outOption } from '../command-line/options.ts'
 import { showResults } from '../report/results.ts'
 import { addressesResults } from './page.ts'

@@ -1,5 +1,5 @@
-import { exec } from '../link/exec.ts'
-import type { Link } from '../link/link.ts'
+import { exec } from '../../test/lab/link/exec.ts'
+import type { Link } from '../../test/lab/link/link.ts'
 
 /** How many addresses of the listener's host there are for peers that answer */
 export const HOSTS = 25

@@ -1,4 +1,4 @@
-import type { Environment } from '../report/environment.ts'
+import type { Environment } from '../../test/lab/report/environment.ts'
 
 export type StackName = 'official' | 'transport' | 'ours'
 

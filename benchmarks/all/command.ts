@@ -1,10 +1,10 @@
 /* eslint-disable no-console */
 import { performance } from 'node:perf_hooks'
 import { Command } from 'commander'
+import { namesIn } from '../../test/lab/peers/registry.ts'
+import { duration } from '../../test/lab/report/numbers.ts'
 import { outOption } from '../command-line/options.ts'
-import { namesIn } from '../contenders/registry.ts'
-import { duration } from '../report/numbers.ts'
-import { RESULTS } from '../script-path.ts'
+import { RESULTS } from '../report/results.ts'
 
 const SUITES = ['connect', 'nagle', 'throughput', 'scale']
 

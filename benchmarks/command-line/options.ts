@@ -1,9 +1,9 @@
 import path from 'node:path'
 import { Option } from 'commander'
-import { namesIn } from '../contenders/registry.ts'
-import { RESULTS } from '../script-path.ts'
-import { directory, listOf, oneOf, wholeFrom } from './arguments.ts'
-import type { SuiteName } from '../contenders/contender.ts'
+import { directory, listOf, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
+import { namesIn } from '../../test/lab/peers/registry.ts'
+import { RESULTS } from '../report/results.ts'
+import type { SuiteName } from '../../test/lab/peers/contender.ts'
 import type { Command } from 'commander'
 
 /** What git does not keep */

@@ -1,10 +1,10 @@
 /* eslint-disable no-console */
 import path from 'node:path'
 import { Command } from 'commander'
-import { numberFrom } from '../command-line/arguments.ts'
+import { numberFrom } from '../../test/lab/arguments.ts'
+import { markdownTable } from '../../test/lab/report/table.ts'
 import { quotedRatios } from '../readme/quoted.ts'
 import { readJson, readReports } from '../readme/reports.ts'
-import { markdownTable } from '../report/table.ts'
 import { differenceTable, differences, disagreements } from './differences.ts'
 
 const WITHIN = 10

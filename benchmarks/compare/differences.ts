@@ -1,7 +1,7 @@
+import { tableOf } from '../../test/lab/report/table.ts'
 import { marked } from '../report/comparison.ts'
-import { tableOf } from '../report/table.ts'
+import type { Table } from '../../test/lab/report/table.ts'
 import type { QuotedRatio } from '../readme/quoted.ts'
-import type { Table } from '../report/table.ts'
 
 export interface Difference extends Pick<QuotedRatio, 'suite' | 'name'> {
   /** Undefined where the run did not measure it. */

@@ -1,11 +1,11 @@
-import { STEPS } from '../contenders/contender.ts'
+import { STEPS } from '../../test/lab/peers/contender.ts'
+import { ms, trips } from '../../test/lab/report/numbers.ts'
+import { median } from '../../test/lab/statistics.ts'
 import { legend } from '../report/legend.ts'
-import { ms, trips } from '../report/numbers.ts'
 import { SERIES, TEXT } from '../report/palette.ts'
-import { median } from '../statistics.ts'
 import { samplesOf, summariseLink, untoldOf } from './summary.ts'
 import type { ConnectReport, LinkRuns, RivalSummary } from './report.ts'
-import type { FirstByte } from '../contenders/contender.ts'
+import type { FirstByte } from '../../test/lab/peers/contender.ts'
 import type { TopLevelSpec } from 'vega-lite'
 
 interface Phase {

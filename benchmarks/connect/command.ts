@@ -1,19 +1,19 @@
 /* eslint-disable no-console */
 import { writeFile } from 'node:fs/promises'
 import { Command, Option } from 'commander'
-import { localAddress, numberFrom, wholeFrom } from '../command-line/arguments.ts'
+import { localAddress, numberFrom, wholeFrom } from '../../test/lab/arguments.ts'
+import { LINK_KINDS } from '../../test/lab/link/open-link.ts'
+import { openPeer, selectContenders } from '../../test/lab/peers/registry.ts'
+import { withCleanUp } from '../../test/lab/process/interrupt.ts'
 import { commandText, outOption, rivalsOption, seedOption } from '../command-line/options.ts'
-import { openPeer, selectContenders } from '../contenders/registry.ts'
-import { LINK_KINDS } from '../link/open-link.ts'
 import { showResults } from '../report/results.ts'
-import { withCleanUp } from '../run/interrupt.ts'
 import { echo } from './first-byte.ts'
 import { connectResults } from './page.ts'
 import { connectOver, connectReport, connectTo } from './run.ts'
 import { failuresOf } from './tables.ts'
 import type { LinkRuns, Skipped } from './report.ts'
-import type { Contender } from '../contenders/contender.ts'
-import type { LinkKind } from '../link/link.ts'
+import type { LinkKind } from '../../test/lab/link/link.ts'
+import type { Contender } from '../../test/lab/peers/contender.ts'
 
 interface ConnectFlags {
   quick?: boolean

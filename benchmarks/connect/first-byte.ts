@@ -1,5 +1,5 @@
 import { raceSignal } from 'race-signal'
-import type { Channel, FirstByte, Peer } from '../contenders/contender.ts'
+import type { Channel, FirstByte, Peer } from '../../test/lab/peers/contender.ts'
 
 const TIMEOUT = 30_000
 

@@ -1,7 +1,7 @@
-import type { FirstByte } from '../contenders/contender.ts'
-import type { Link, LinkKind, LinkParts } from '../link/link.ts'
-import type { Environment } from '../report/environment.ts'
-import type { Summary } from '../statistics.ts'
+import type { Link, LinkKind, LinkParts } from '../../test/lab/link/link.ts'
+import type { FirstByte } from '../../test/lab/peers/contender.ts'
+import type { Environment } from '../../test/lab/report/environment.ts'
+import type { Summary } from '../../test/lab/statistics.ts'
 
 /** One dial of one contender */
 export interface Run {

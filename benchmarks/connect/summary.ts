@@ -1,7 +1,7 @@
-import { STEPS } from '../contenders/contender.ts'
-import { overlaps, summarise } from '../statistics.ts'
+import { STEPS } from '../../test/lab/peers/contender.ts'
+import { overlaps, summarise } from '../../test/lab/statistics.ts'
 import type { LinkRuns, RivalSummary } from './report.ts'
-import type { Contender, FirstByte } from '../contenders/contender.ts'
+import type { Contender, FirstByte } from '../../test/lab/peers/contender.ts'
 
 /** What ratios are against */
 export const REFERENCE = 'official'

@@ -1,9 +1,9 @@
-import { ms, times, trips } from '../report/numbers.ts'
-import { tableOf } from '../report/table.ts'
+import { ms, times, trips } from '../../test/lab/report/numbers.ts'
+import { tableOf } from '../../test/lab/report/table.ts'
 import { REFERENCE, handshakeOf } from './summary.ts'
 import type { LinkRuns, RivalSummary } from './report.ts'
-import type { Contender } from '../contenders/contender.ts'
-import type { ColumnOf, Table } from '../report/table.ts'
+import type { Contender } from '../../test/lab/peers/contender.ts'
+import type { ColumnOf, Table } from '../../test/lab/report/table.ts'
 
 /** What the runs come to, in milliseconds, a line per stack. */
 export function summaryTable (summaries: RivalSummary[]): Table {

@@ -1,7 +1,7 @@
-import { contenderNamed } from '../contenders/registry.ts'
-import { serve } from '../run/serve.ts'
+import { contenderNamed } from '../../test/lab/peers/registry.ts'
+import { serve } from '../../test/lab/process/serve.ts'
 import { echo, timeFirstByte } from './first-byte.ts'
-import type { FirstByte } from '../contenders/contender.ts'
+import type { FirstByte } from '../../test/lab/peers/contender.ts'
 
 /** A process that is one peer of one contender: `worker <level> <contender>`. */
 

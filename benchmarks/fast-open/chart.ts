@@ -1,4 +1,4 @@
-import { whole } from '../report/numbers.ts'
+import { whole } from '../../test/lab/report/numbers.ts'
 import { ACCENT, MUTED } from '../report/palette.ts'
 import { arrowIn, sequencePanel } from '../report/sequence-chart.ts'
 import type { CapturedDial, FastOpenReport, Segment, Side } from './report.ts'

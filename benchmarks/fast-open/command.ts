@@ -1,6 +1,6 @@
 /* eslint-disable no-console */
 import { Command } from 'commander'
-import { numberFrom } from '../command-line/arguments.ts'
+import { numberFrom } from '../../test/lab/arguments.ts'
 import { commandText, outOption } from '../command-line/options.ts'
 import { showResults } from '../report/results.ts'
 import { fastOpenResults } from './page.ts'

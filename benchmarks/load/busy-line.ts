@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { openLink } from '../link/open-link.ts'
-import { withCleanUp } from '../run/interrupt.ts'
-import { percentile } from '../statistics.ts'
+import { openLink } from '../../test/lab/link/open-link.ts'
+import { withCleanUp } from '../../test/lab/process/interrupt.ts'
+import { percentile } from '../../test/lab/statistics.ts'
 import { startReceiver, startUploader } from './ends.ts'
 import type { Cell, Load, LoadRow, Pair, Wait } from './report.ts'
 

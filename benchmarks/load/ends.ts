@@ -1,10 +1,10 @@
-import { addressOf, multiaddrOf } from '../contenders/address.ts'
-import { binaryOf } from '../contenders/build.ts'
-import { runProgram } from '../contenders/program.ts'
-import { scriptPath } from '../script-path.ts'
+import { addressOf, multiaddrOf } from '../../test/lab/peers/address.ts'
+import { binaryOf } from '../../test/lab/peers/build.ts'
+import { runProgram } from '../../test/lab/peers/program.ts'
+import { scriptPath } from '../../test/lab/script-path.ts'
 import type { Arrived, Cell, Load, StackName } from './report.ts'
 import type { LoadTasks } from './worker.ts'
-import type { Link } from '../link/link.ts'
+import type { Link } from '../../test/lab/link/link.ts'
 
 export interface Receiver {
   address: string

@@ -1,9 +1,9 @@
-import { openLink } from '../link/open-link.ts'
-import { withCleanUp } from '../run/interrupt.ts'
-import { scriptPath } from '../script-path.ts'
+import { openLink } from '../../test/lab/link/open-link.ts'
+import { withCleanUp } from '../../test/lab/process/interrupt.ts'
+import { scriptPath } from '../../test/lab/script-path.ts'
 import type { HeliaTasks } from './helia-worker.ts'
 import type { FetchRow, JsName } from './report.ts'
-import type { BottleneckShape } from '../link/link.ts'
+import type { BottleneckShape } from '../../test/lab/link/link.ts'
 
 /** The packages that `npm run test:ecosystem` installs */
 export async function measureFetch (stack: JsName, line: BottleneckShape & { roundTrip: number }, size: number, seconds: number): Promise<FetchRow> {

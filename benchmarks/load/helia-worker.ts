@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import path from 'node:path'
-import { multiaddrOf } from '../contenders/address.ts'
-import { STACKS } from '../contenders/stacks.ts'
-import { importInstalled } from '../contenders/versions.ts'
-import { serve } from '../run/serve.ts'
-import { packageRoot } from '../script-path.ts'
+import { multiaddrOf } from '../../test/lab/peers/address.ts'
+import { STACKS } from '../../test/lab/peers/stacks.ts'
+import { importInstalled } from '../../test/lab/peers/versions.ts'
+import { serve } from '../../test/lab/process/serve.ts'
+import { packageRoot } from '../../test/lab/script-path.ts'
 
 /** A Helia node: `helia-worker <stack>`, with what is installed for test:ecosystem */
 

@@ -1,5 +1,5 @@
-import type { BottleneckShape } from '../link/link.ts'
-import type { Environment } from '../report/environment.ts'
+import type { BottleneckShape } from '../../test/lab/link/link.ts'
+import type { Environment } from '../../test/lab/report/environment.ts'
 
 export type JsName = 'official' | 'transport' | 'ours' | 'linux'
 export type StackName = JsName | 'go'

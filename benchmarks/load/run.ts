@@ -1,13 +1,13 @@
-import { buildPeer } from '../contenders/build.ts'
-import { environment } from '../report/environment.ts'
-import { progress } from '../run/progress.ts'
-import { withWorkers } from '../run/worker.ts'
+import { buildPeer } from '../../test/lab/peers/build.ts'
+import { progress } from '../../test/lab/process/progress.ts'
+import { withWorkers } from '../../test/lab/process/worker.ts'
+import { environment } from '../../test/lab/report/environment.ts'
 import { measureBusyLine } from './busy-line.ts'
 import { isNative } from './ends.ts'
 import { measureFetch } from './fetch.ts'
 import { measureSlowReader } from './slow-reader.ts'
 import type { Cell, FetchRow, JsName, LoadReport, LoadRow, Pair, SlowReaderRow } from './report.ts'
-import type { Progress } from '../run/progress.ts'
+import type { Progress } from '../../test/lab/process/progress.ts'
 
 export interface LoadInit {
   cells: Cell[]

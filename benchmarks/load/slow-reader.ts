@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { openLink } from '../link/open-link.ts'
-import { withCleanUp } from '../run/interrupt.ts'
-import { scriptPath } from '../script-path.ts'
+import { openLink } from '../../test/lab/link/open-link.ts'
+import { withCleanUp } from '../../test/lab/process/interrupt.ts'
+import { scriptPath } from '../../test/lab/script-path.ts'
 import type { JsName, SlowReaderRow } from './report.ts'
 import type { LoadTasks } from './worker.ts'
 

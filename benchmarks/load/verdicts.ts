@@ -1,4 +1,4 @@
-import { jain, sum } from '../statistics.ts'
+import { jain, sum } from '../../test/lab/statistics.ts'
 import { lineOf } from './run.ts'
 import type { LoadReport, LoadRow } from './report.ts'
 

@@ -3,7 +3,7 @@ import { execa } from 'execa'
 import { pipe } from 'it-pipe'
 import { parsePacket } from './packet.ts'
 import type { Packet } from './packet.ts'
-import type { Link, LinkEnd } from '../link/link.ts'
+import type { Link, LinkEnd } from '../../test/lab/link/link.ts'
 
 /** All TCP segments that one end of a link sends or receives */
 export interface Capture {

@@ -1,4 +1,4 @@
-import { whole } from '../report/numbers.ts'
+import { whole } from '../../test/lab/report/numbers.ts'
 import { ACCENT, MUTED, TEXT } from '../report/palette.ts'
 import { arrowIn, sequencePanel, xOf } from '../report/sequence-chart.ts'
 import { findingOf, sizesText, typicalRun } from './findings.ts'

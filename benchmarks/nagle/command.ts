@@ -1,6 +1,6 @@
 /* eslint-disable no-console */
 import { Command } from 'commander'
-import { listOf, wholeFrom } from '../command-line/arguments.ts'
+import { listOf, wholeFrom } from '../../test/lab/arguments.ts'
 import { commandText, outOption, seedOption } from '../command-line/options.ts'
 import { showResults } from '../report/results.ts'
 import { nagleResults } from './page.ts'

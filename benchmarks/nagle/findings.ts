@@ -1,7 +1,7 @@
-import { median, summarise } from '../statistics.ts'
+import { median, summarise } from '../../test/lab/statistics.ts'
 import type { NagleCase } from './cases.ts'
 import type { NagleLink, NagleRun } from './report.ts'
-import type { Summary } from '../statistics.ts'
+import type { Summary } from '../../test/lab/statistics.ts'
 
 export interface CaseFindings {
   case: NagleCase

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
-import { addressOf } from '../contenders/address.ts'
-import { seededRandom, shuffled } from '../run/random.ts'
-import { scriptPath } from '../script-path.ts'
+import { addressOf } from '../../test/lab/peers/address.ts'
+import { seededRandom, shuffled } from '../../test/lab/process/random.ts'
+import { scriptPath } from '../../test/lab/script-path.ts'
 import { resultOf, startCapture } from './capture.ts'
 import { CASES, STACKS } from './cases.ts'
 import { microseconds, toSegments } from './segments.ts'
@@ -9,8 +9,8 @@ import type { Capture } from './capture.ts'
 import type { NagleCase, StackName } from './cases.ts'
 import type { NagleOptions, NagleRun } from './report.ts'
 import type { Arrival, NagleTasks } from './worker.ts'
-import type { Link, LinkEnd } from '../link/link.ts'
-import type { Worker } from '../run/worker.ts'
+import type { Link, LinkEnd } from '../../test/lab/link/link.ts'
+import type { Worker } from '../../test/lab/process/worker.ts'
 
 interface StackEnds {
   listener: Worker<NagleTasks>

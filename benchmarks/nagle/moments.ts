@@ -1,4 +1,4 @@
-import { whole } from '../report/numbers.ts'
+import { whole } from '../../test/lab/report/numbers.ts'
 
 /** Events near each other in time, which a chart names together */
 export interface Moment {

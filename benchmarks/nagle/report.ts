@@ -1,10 +1,10 @@
-import { installedVersions, ourVersion } from '../contenders/versions.ts'
-import { environment } from '../report/environment.ts'
+import { installedVersions, ourVersion } from '../../test/lab/peers/versions.ts'
+import { environment } from '../../test/lab/report/environment.ts'
 import { CASES } from './cases.ts'
 import type { NagleCase } from './cases.ts'
 import type { Segment } from './segments.ts'
-import type { Link } from '../link/link.ts'
-import type { Environment } from '../report/environment.ts'
+import type { Link } from '../../test/lab/link/link.ts'
+import type { Environment } from '../../test/lab/report/environment.ts'
 
 export interface NagleOptions {
   /** What to type to do this again. */

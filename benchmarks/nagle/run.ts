@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { openLink } from '../link/open-link.ts'
-import { withCleanUp } from '../run/interrupt.ts'
-import { progress } from '../run/progress.ts'
+import { openLink } from '../../test/lab/link/open-link.ts'
+import { withCleanUp } from '../../test/lab/process/interrupt.ts'
+import { progress } from '../../test/lab/process/progress.ts'
 import { CASES } from './cases.ts'
 import { measure } from './measure.ts'
 import { nagleReport } from './report.ts'
 import type { NagleLink, NagleOptions, NagleReport } from './report.ts'
-import type { Link } from '../link/link.ts'
+import type { Link } from '../../test/lab/link/link.ts'
 
 /**
  * Kernel TCP at both ends. What leaves a TUN device is captured when it is sent,

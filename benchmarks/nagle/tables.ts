@@ -1,9 +1,9 @@
-import { NAMES } from '../contenders/names.ts'
-import { ms, trips } from '../report/numbers.ts'
-import { tableOf } from '../report/table.ts'
+import { NAMES } from '../../test/lab/peers/names.ts'
+import { ms, trips } from '../../test/lab/report/numbers.ts'
+import { tableOf } from '../../test/lab/report/table.ts'
 import { findings, sizesText } from './findings.ts'
 import type { NagleLink, NagleReport } from './report.ts'
-import type { ColumnOf, Table } from '../report/table.ts'
+import type { ColumnOf, Table } from '../../test/lab/report/table.ts'
 
 /** What each case put on the wire and when it arrived, a row per case. */
 export function summaryTable (link: NagleLink, { cases, spacing }: Pick<NagleReport, 'cases' | 'spacing'>): Table {

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
-import { openPeer } from '../contenders/registry.ts'
-import { serve, tell } from '../run/serve.ts'
-import type { Channel, Dialed } from '../contenders/contender.ts'
+import { openPeer } from '../../test/lab/peers/registry.ts'
+import { serve, tell } from '../../test/lab/process/serve.ts'
+import type { Channel, Dialed } from '../../test/lab/peers/contender.ts'
 
 /**
  * A process at one end of a link: `worker <contender>`. It listens or dials and

@@ -1,7 +1,7 @@
-import { NAMES } from '../contenders/names.ts'
+import { NAMES } from '../../test/lab/peers/names.ts'
+import { percentile } from '../../test/lab/statistics.ts'
 import { legend } from '../report/legend.ts'
 import { RIVALS } from '../report/palette.ts'
-import { percentile } from '../statistics.ts'
 import type { PerfReport } from './run.ts'
 import type { TopLevelSpec } from 'vega-lite'
 

@@ -1,6 +1,6 @@
-import { startNode } from '../contenders/node.ts'
-import { STACKS } from '../contenders/stacks.ts'
-import { serve } from '../run/serve.ts'
+import { startNode } from '../../test/lab/peers/node.ts'
+import { STACKS } from '../../test/lab/peers/stacks.ts'
+import { serve } from '../../test/lab/process/serve.ts'
 import { runPerf, servePerf } from './protocol.ts'
 import type { Connection, Libp2p } from '@libp2p/interface'
 

@@ -1,12 +1,12 @@
+import { ms, short, trips } from '../../test/lab/report/numbers.ts'
+import { markdownTable } from '../../test/lab/report/table.ts'
 import { marked } from '../report/comparison.ts'
-import { ms, short, trips } from '../report/numbers.ts'
-import { markdownTable } from '../report/table.ts'
 import { medianOf } from '../series.ts'
 import { timeRatio } from '../throughput/comparisons.ts'
 import { quotedLink } from './quoted.ts'
 import type { Reports } from './reports.ts'
+import type { Environment } from '../../test/lab/report/environment.ts'
 import type { RivalSummary } from '../connect/report.ts'
-import type { Environment } from '../report/environment.ts'
 import type { ThroughputReport } from '../throughput/report.ts'
 
 /** What is measured, with the official transport, with ours, and the ratio */

@@ -1,4 +1,4 @@
-import { median, percentile } from '../statistics.ts'
+import { median, percentile } from '../../test/lab/statistics.ts'
 
 /** How many times as much as the other. */
 export interface Comparison {

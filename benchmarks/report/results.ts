@@ -1,6 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { packageRoot } from '../../test/lab/script-path.ts'
 import type { TopLevelSpec } from 'vega-lite'
+
+/** Where results are kept: in the source tree, also when run from `dist`. */
+export const RESULTS = path.join(packageRoot(), 'benchmarks', 'results')
 
 export interface Results {
   /** Of the files, without their extension. */

@@ -1,5 +1,5 @@
+import { provenance, versionsList } from '../../test/lab/report/environment.ts'
 import { levelsOf } from '../series.ts'
-import { provenance, versionsList } from './environment.ts'
 import type { Results } from './results.ts'
 import type { SeriesReport } from '../series.ts'
 import type { TopLevelSpec } from 'vega-lite'

@@ -1,4 +1,4 @@
-import { NAMES } from '../contenders/names.ts'
+import { NAMES } from '../../test/lab/peers/names.ts'
 import { legend } from '../report/legend.ts'
 import { logDomain, logTicks } from '../report/log-axis.ts'
 import { RIVALS } from '../report/palette.ts'

@@ -1,11 +1,11 @@
 import { Command } from 'commander'
-import { listOf, numberFrom, oneOf, wholeFrom } from '../command-line/arguments.ts'
+import { listOf, numberFrom, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
+import { LEVELS, selectContenders } from '../../test/lab/peers/registry.ts'
 import { commandText, outOption, rivalsOption, seedOption } from '../command-line/options.ts'
-import { LEVELS, selectContenders } from '../contenders/registry.ts'
 import { showResults } from '../report/results.ts'
 import { scaleResults } from './page.ts'
 import { runScale } from './run.ts'
-import type { Level } from '../contenders/contender.ts'
+import type { Level } from '../../test/lab/peers/contender.ts'
 
 interface ScaleFlags {
   quick?: boolean

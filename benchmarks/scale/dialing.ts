@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
-import { Percentiles } from '../measure/percentiles.ts'
-import type { Dialed, Peer } from '../contenders/contender.ts'
-import type { P50AndP99 } from '../measure/percentiles.ts'
+import { Percentiles } from '../../test/lab/measure/percentiles.ts'
+import type { P50AndP99 } from '../../test/lab/measure/percentiles.ts'
+import type { Dialed, Peer } from '../../test/lab/peers/contender.ts'
 
 /** Dials, and knows how long each took */
 export class Dialing {

@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks'
-import { each, endBoth, startEnds } from '../run/ends.ts'
-import { scriptPath } from '../script-path.ts'
+import { each, endBoth, startEnds } from '../../test/lab/process/ends.ts'
+import { scriptPath } from '../../test/lab/script-path.ts'
 import type { ScaleTasks } from './worker.ts'
-import type { Contender } from '../contenders/contender.ts'
-import type { Ends } from '../run/ends.ts'
-import type { End } from '../run/own-core.ts'
+import type { Contender } from '../../test/lab/peers/contender.ts'
+import type { Ends } from '../../test/lab/process/ends.ts'
+import type { End } from '../../test/lab/process/own-core.ts'
 
 export type ScaleEnds = Ends<ScaleTasks>
 

@@ -1,10 +1,10 @@
-import { ENDS, each } from '../run/ends.ts'
-import { average, median } from '../statistics.ts'
+import { ENDS, each } from '../../test/lab/process/ends.ts'
+import { average, median } from '../../test/lab/statistics.ts'
 import { closeAll, openAll } from './ends.ts'
 import type { ScaleEnds, Took } from './ends.ts'
-import type { Level } from '../contenders/contender.ts'
-import type { Measurements } from '../measure/measurements.ts'
-import type { End } from '../run/own-core.ts'
+import type { Measurements } from '../../test/lab/measure/measurements.ts'
+import type { Level } from '../../test/lab/peers/contender.ts'
+import type { End } from '../../test/lab/process/own-core.ts'
 
 /**
  * Connections that come and go before anything is measured, so that code is

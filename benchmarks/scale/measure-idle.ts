@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
-import { ENDS, each } from '../run/ends.ts'
+import { ENDS, each } from '../../test/lab/process/ends.ts'
 import { closeAll, openAll } from './ends.ts'
 import type { ScaleEnds } from './ends.ts'
-import type { Measurements } from '../measure/measurements.ts'
-import type { Memory } from '../measure/memory.ts'
-import type { End } from '../run/own-core.ts'
+import type { Measurements } from '../../test/lab/measure/measurements.ts'
+import type { Memory } from '../../test/lab/measure/memory.ts'
+import type { End } from '../../test/lab/process/own-core.ts'
 
 /** Connections that come and go before, so that what both ends make once is made */
 const WARM_UP = 100

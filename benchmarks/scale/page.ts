@@ -1,5 +1,5 @@
+import { markdownTable } from '../../test/lab/report/table.ts'
 import { seriesResults } from '../report/series-results.ts'
-import { markdownTable } from '../report/table.ts'
 import { scaleChart } from './chart.ts'
 import { LEGEND, costTable, growthTable, idleness } from './tables.ts'
 import type { ScaleReport } from './report.ts'

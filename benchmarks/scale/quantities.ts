@@ -1,7 +1,7 @@
+import { summarise } from '../../test/lab/statistics.ts'
 import { samplesOf } from '../series.ts'
-import { summarise } from '../statistics.ts'
 import type { ScaleReport } from './report.ts'
-import type { Summary } from '../statistics.ts'
+import type { Summary } from '../../test/lab/statistics.ts'
 
 /** A number that a chart draws and a short table lists: of both ends */
 export interface Quantity {

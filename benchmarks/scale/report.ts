@@ -1,4 +1,4 @@
-import type { Contender } from '../contenders/contender.ts'
+import type { Contender } from '../../test/lab/peers/contender.ts'
 import type { SeriesReport } from '../series.ts'
 
 export interface ScaleOptions {

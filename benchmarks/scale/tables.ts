@@ -1,11 +1,11 @@
-import { NAMES } from '../contenders/names.ts'
-import { SOCKET_INACTIVITY_TIMEOUT } from '../contenders/stacks.ts'
-import { short } from '../report/numbers.ts'
-import { tableOf } from '../report/table.ts'
+import { NAMES } from '../../test/lab/peers/names.ts'
+import { SOCKET_INACTIVITY_TIMEOUT } from '../../test/lab/peers/stacks.ts'
+import { short } from '../../test/lab/report/numbers.ts'
+import { tableOf } from '../../test/lab/report/table.ts'
 import { medianOf, rivalsAt, samplesOf } from '../series.ts'
 import { QUANTITIES, countsAt, summaryOf } from './quantities.ts'
 import type { ScaleReport } from './report.ts'
-import type { ColumnOf, Table } from '../report/table.ts'
+import type { ColumnOf, Table } from '../../test/lab/report/table.ts'
 import type { SeriesKey } from '../series.ts'
 
 const KiB = 1_024

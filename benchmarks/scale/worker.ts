@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { withoutPeer } from '../contenders/address.ts'
-import { openAmongAll } from '../contenders/registry.ts'
-import { costTasks } from '../measure/cost.ts'
-import { memoryTasks } from '../measure/memory.ts'
-import { serve } from '../run/serve.ts'
+import { costTasks } from '../../test/lab/measure/cost.ts'
+import { memoryTasks } from '../../test/lab/measure/memory.ts'
+import { withoutPeer } from '../../test/lab/peers/address.ts'
+import { openAmongAll } from '../../test/lab/peers/registry.ts'
+import { serve } from '../../test/lab/process/serve.ts'
 import { Dialing } from './dialing.ts'
-import type { Dialed } from '../contenders/contender.ts'
-import type { P50AndP99 } from '../measure/percentiles.ts'
+import type { P50AndP99 } from '../../test/lab/measure/percentiles.ts'
+import type { Dialed } from '../../test/lab/peers/contender.ts'
 
 /** One end of many connections of one contender: `worker <level> <contender>`. */
 

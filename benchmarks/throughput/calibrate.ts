@@ -1,4 +1,4 @@
-import { median } from '../statistics.ts'
+import { median } from '../../test/lab/statistics.ts'
 import type { Pair } from './pair.ts'
 import type { Row } from './rows/row.ts'
 

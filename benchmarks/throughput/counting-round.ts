@@ -1,11 +1,11 @@
-import { unlessStopping, withCleanUp } from '../run/interrupt.ts'
+import { unlessStopping, withCleanUp } from '../../test/lab/process/interrupt.ts'
 import { startPair } from './pair.ts'
 import { WriteCalls } from './write-calls.ts'
 import type { Pair } from './pair.ts'
-import type { Contender } from '../contenders/contender.ts'
-import type { Measurements } from '../measure/measurements.ts'
-import type { Allocation } from '../measure/memory.ts'
 import type { Row } from './rows/row.ts'
+import type { Measurements } from '../../test/lab/measure/measurements.ts'
+import type { Allocation } from '../../test/lab/measure/memory.ts'
+import type { Contender } from '../../test/lab/peers/contender.ts'
 
 /** Room for so much garbage that none is collected meanwhile, in MiB */
 const NURSERY = 256

@@ -1,5 +1,5 @@
-import { averages } from '../measure/measurements.ts'
-import { shuffled } from '../run/random.ts'
+import { averages } from '../../test/lab/measure/measurements.ts'
+import { shuffled } from '../../test/lab/process/random.ts'
 import { calibrate, timeGo, timesAsMuch } from './calibrate.ts'
 import { countAllocations, countWriteCalls } from './counting-round.ts'
 import { startPair } from './pair.ts'
@@ -7,8 +7,8 @@ import { percentilesOf, timeSlice } from './timed-slice.ts'
 import type { Field } from './fields.ts'
 import type { Pair } from './pair.ts'
 import type { ThroughputOptions, Work } from './report.ts'
-import type { Contender } from '../contenders/contender.ts'
-import type { Measurements } from '../measure/measurements.ts'
+import type { Measurements } from '../../test/lab/measure/measurements.ts'
+import type { Contender } from '../../test/lab/peers/contender.ts'
 
 export interface FieldMeasurementInit extends Pick<ThroughputOptions, 'rounds' | 'mostRounds' | 'slices' | 'target' | 'warmUp' | 'freshProcesses' | 'nodeOptions' | 'counts'> {
   writeCalls: boolean

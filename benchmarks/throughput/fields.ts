@@ -1,7 +1,7 @@
+import { errorOfMedian } from '../../test/lab/statistics.ts'
 import { samplesOf } from '../series.ts'
-import { errorOfMedian } from '../statistics.ts'
 import type { Row } from './rows/row.ts'
-import type { Contender, Level } from '../contenders/contender.ts'
+import type { Contender, Level } from '../../test/lab/peers/contender.ts'
 import type { Series } from '../series.ts'
 
 /** A row at one level, and who is measured there */

@@ -1,5 +1,5 @@
+import { markdownTable } from '../../test/lab/report/table.ts'
 import { seriesResults } from '../report/series-results.ts'
-import { markdownTable } from '../report/table.ts'
 import { throughputChart } from './chart.ts'
 import { rowsAt } from './comparisons.ts'
 import { describeRounds } from './report.ts'

@@ -1,11 +1,11 @@
-import { addressOf } from '../contenders/address.ts'
-import { endBoth, startEnds } from '../run/ends.ts'
-import { scriptPath } from '../script-path.ts'
+import { addressOf } from '../../test/lab/peers/address.ts'
+import { endBoth, startEnds } from '../../test/lab/process/ends.ts'
+import { scriptPath } from '../../test/lab/script-path.ts'
 import type { Row } from './rows/row.ts'
 import type { ThroughputTasks } from './worker.ts'
-import type { Contender } from '../contenders/contender.ts'
-import type { Ends } from '../run/ends.ts'
-import type { End } from '../run/own-core.ts'
+import type { Contender } from '../../test/lab/peers/contender.ts'
+import type { Ends } from '../../test/lab/process/ends.ts'
+import type { End } from '../../test/lab/process/own-core.ts'
 
 /** Both ends of a contender in a row, connected. */
 export interface Pair extends Ends<ThroughputTasks> {

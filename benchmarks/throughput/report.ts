@@ -1,5 +1,5 @@
 import type { Row } from './rows/row.ts'
-import type { Contender } from '../contenders/contender.ts'
+import type { Contender } from '../../test/lab/peers/contender.ts'
 import type { SeriesReport } from '../series.ts'
 
 /** How much is measured, and in what order */

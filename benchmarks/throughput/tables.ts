@@ -1,14 +1,14 @@
-import { NAMES } from '../contenders/names.ts'
+import { NAMES } from '../../test/lab/peers/names.ts'
+import { short } from '../../test/lab/report/numbers.ts'
+import { tableOf } from '../../test/lab/report/table.ts'
+import { summarise } from '../../test/lab/statistics.ts'
 import { marked } from '../report/comparison.ts'
-import { short } from '../report/numbers.ts'
-import { tableOf } from '../report/table.ts'
 import { medianOf, rivalsAt, samplesOf } from '../series.ts'
-import { summarise } from '../statistics.ts'
 import { NET, comparedAt, timeRatio } from './comparisons.ts'
 import type { Of } from './comparisons.ts'
 import type { ReportedRow, ThroughputReport } from './report.ts'
+import type { ColumnOf, Table } from '../../test/lab/report/table.ts'
 import type { Comparison } from '../report/comparison.ts'
-import type { ColumnOf, Table } from '../report/table.ts'
 
 /**
  * Ratios of a level, a line per row: connections to raw net and the official

@@ -1,7 +1,7 @@
 import { countMachineSegments, countSegments, segmentsBetween } from './segments.ts'
 import type { Pair } from './pair.ts'
-import type { Measurements } from '../measure/measurements.ts'
 import type { Row } from './rows/row.ts'
+import type { Measurements } from '../../test/lab/measure/measurements.ts'
 
 /** Lets a pair that is warm do so many operations, so many times. */
 export async function timeSlice (pair: Pair, row: Row, count: number, times: number): Promise<Measurements> {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import ts from 'typescript'
-import { packageRoot } from '../../benchmarks/script-path.ts'
+import { packageRoot } from '../lab/script-path.ts'
 
 const root = packageRoot()
 const SRC = path.join(root, 'src')

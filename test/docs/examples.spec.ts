@@ -1,8 +1,8 @@
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
-import { packageRoot, scriptPath } from '../../benchmarks/script-path.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
+import { packageRoot, scriptPath } from '../lab/script-path.ts'
 import { canUseLinux } from '../linux/fixtures/availability.ts'
 
 /** Each prints this, and ends by itself */

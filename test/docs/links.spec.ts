@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
-import { packageRoot } from '../../benchmarks/script-path.ts'
+import { packageRoot } from '../lab/script-path.ts'
 import { anchors, links, prose } from './fixtures/markdown.ts'
 
 const SKIPPED = ['node_modules', 'dist']

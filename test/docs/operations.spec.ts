@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
-import { packageRoot } from '../../benchmarks/script-path.ts'
 import { describeNegotiation } from '../../src/dial/negotiation-plan.ts'
+import { packageRoot } from '../lab/script-path.ts'
 import type { NegotiationPlan } from '../../src/dial/plan.ts'
 import type { FastOpenOutcome, HolePunchFailure, PortUse } from '../../src/index.ts'
 

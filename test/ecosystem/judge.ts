@@ -1,4 +1,4 @@
-import { median } from '../../benchmarks/statistics.ts'
+import { median } from '../lab/statistics.ts'
 import type { ModeName, ProgramName } from './programs.ts'
 import type { Outcome } from './run-program.ts'
 

@@ -3,9 +3,9 @@
  * `child.ts <suite> <scenario> <seed> <runs>`. Tells its parent of every run.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { endWithParent } from '../../benchmarks/run/end-with-parent.ts'
-import { seededRandom } from '../../benchmarks/run/random.ts'
 import { cleaningUp } from '../fixtures/cleanup.ts'
+import { endWithParent } from '../lab/process/end-with-parent.ts'
+import { seededRandom } from '../lab/process/random.ts'
 import { suites } from './suites.ts'
 import type { Scenario } from './scenario.ts'
 

@@ -1,6 +1,6 @@
-import { environment, provenance } from '../../benchmarks/report/environment.ts'
-import { short } from '../../benchmarks/report/numbers.ts'
-import { markdownTable } from '../../benchmarks/report/table.ts'
+import { environment, provenance } from '../lab/report/environment.ts'
+import { short } from '../lab/report/numbers.ts'
+import { markdownTable } from '../lab/report/table.ts'
 import { installedVersions } from './versions.ts'
 import type { Outcome, Suite, TransportName } from './scenario.ts'
 

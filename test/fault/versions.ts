@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { packageRoot } from '../../benchmarks/script-path.ts'
+import { packageRoot } from '../lab/script-path.ts'
 
 const PACKAGES = ['libp2p', '@libp2p/tcp', '@libp2p/noise', '@libp2p/yamux']
 

@@ -1,5 +1,5 @@
-import { buildPeers } from '../../benchmarks/contenders/build.ts'
-import type { PeerName } from '../../benchmarks/contenders/build.ts'
+import { buildPeers } from '../lab/peers/build.ts'
+import type { PeerName } from '../lab/peers/build.ts'
 
 export type Binaries = Partial<Record<PeerName, string>>
 

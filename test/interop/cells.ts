@@ -1,4 +1,4 @@
-import type { PeerName } from '../../benchmarks/contenders/build.ts'
+import type { PeerName } from '../lab/peers/build.ts'
 
 /** `official` is js-libp2p with `@libp2p/tcp`, `ours` the same with this package in its place */
 export type JsStack = 'official' | 'ours'

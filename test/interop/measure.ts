@@ -1,4 +1,4 @@
-import { openLink } from '../../benchmarks/link/open-link.ts'
+import { openLink } from '../lab/link/open-link.ts'
 import { isBaselineOf, isSame, nameOf } from './cells.ts'
 import { excesses } from './limits.ts'
 import { mergeRuns, successes } from './results.ts'
@@ -6,7 +6,7 @@ import { runCells } from './run-cells.ts'
 import type { Cell } from './cells.ts'
 import type { Results } from './results.ts'
 import type { CellRun, RunOptions } from './run-cells.ts'
-import type { Link } from '../../benchmarks/link/link.ts'
+import type { Link } from '../lab/link/link.ts'
 
 export interface MeasureOptions extends Pick<RunOptions, 'binaries' | 'signal'> {
   /** Dials per cell over loopback */

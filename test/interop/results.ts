@@ -1,9 +1,9 @@
-import { median, percentile } from '../../benchmarks/statistics.ts'
+import { median, percentile } from '../lab/statistics.ts'
 import { isBaselineOf } from './cells.ts'
 import type { Cell } from './cells.ts'
 import type { Outcome } from './peer-process.ts'
 import type { CellRun } from './run-cells.ts'
-import type { Link } from '../../benchmarks/link/link.ts'
+import type { Link } from '../lab/link/link.ts'
 
 /** What was measured, and nothing that follows from it */
 export interface Results {

@@ -1,10 +1,10 @@
-import { scriptPath } from '../../benchmarks/script-path.ts'
+import { scriptPath } from '../lab/script-path.ts'
 import { isNative } from './cells.ts'
 import { runDialer, startListener } from './peer-process.ts'
 import type { Binaries } from './binaries.ts'
 import type { Cell, PeerKind } from './cells.ts'
 import type { ListenerProcess, Outcome } from './peer-process.ts'
-import type { Link } from '../../benchmarks/link/link.ts'
+import type { Link } from '../lab/link/link.ts'
 
 export interface RunOptions {
   /** Dials per cell, one after another */

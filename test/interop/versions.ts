@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { execa } from 'execa'
-import { lockedVersions } from '../../benchmarks/contenders/versions.ts'
-import { packageRoot } from '../../benchmarks/script-path.ts'
+import { lockedVersions } from '../lab/peers/versions.ts'
+import { packageRoot } from '../lab/script-path.ts'
 
 const JS_PACKAGES = ['libp2p', '@libp2p/tcp', '@libp2p/noise', '@libp2p/tls', '@libp2p/yamux', '@libp2p/identify', '@libp2p/multistream-select']
 

@@ -1,12 +1,12 @@
 /* eslint-disable no-console */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
-import { openLink } from '../../benchmarks/link/open-link.ts'
-import { withCleanUp } from '../../benchmarks/run/interrupt.ts'
-import { scriptPath } from '../../benchmarks/script-path.ts'
-import { median } from '../../benchmarks/statistics.ts'
+import { openLink } from '../lab/link/open-link.ts'
+import { withCleanUp } from '../lab/process/interrupt.ts'
+import { scriptPath } from '../lab/script-path.ts'
+import { median } from '../lab/statistics.ts'
 import type { LineTasks } from './line-worker.ts'
-import type { LinkShape } from '../../benchmarks/link/link.ts'
+import type { LinkShape } from '../lab/link/link.ts'
 
 /*
  * How fast one stream uploads over a line, with the official transport, with ours, and with options of `linux()` at both ends.

@@ -1,11 +1,11 @@
 /* eslint-disable no-console */
 import { noise } from '@libp2p/noise'
 import { yamux } from '@libp2p/yamux'
-import { seededRandom } from '../../benchmarks/run/random.ts'
 import { optimistic, tcp } from '../../src/index.ts'
 import { linux } from '../../src/linux/index.ts'
 import { counters } from '../fixtures/counters.ts'
 import { openHandles, until } from '../fixtures/waiting.ts'
+import { seededRandom } from '../lab/process/random.ts'
 import { dialer } from '../negotiation/fixtures/dialer.ts'
 import { EAGER, ECHO, bareNode, echo, firstByte } from '../negotiation/fixtures/stacks.ts'
 import { socketDescriptors } from './fixtures/descriptors.ts'

@@ -9,10 +9,10 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { Command, Option } from 'commander'
 import { createLibp2p } from 'libp2p'
 import { pEvent } from 'p-event'
-import { addressOf } from '../../benchmarks/contenders/address.ts'
 import { optimistic, tcp } from '../../src/index.ts'
 import { linux } from '../../src/linux/index.ts'
 import { ECHO_PROTOCOL, echo } from '../interop/echo.ts'
+import { addressOf } from '../lab/peers/address.ts'
 import type { CounterGroup, Libp2p, Metrics, StreamMessageEvent } from '@libp2p/interface'
 
 /*

@@ -4,10 +4,10 @@ import { defaultLogger } from '@libp2p/logger'
 import { prometheusMetrics } from '@libp2p/prometheus-metrics'
 import { pEvent } from 'p-event'
 import { Registry } from 'prom-client'
-import { median } from '../../benchmarks/statistics.ts'
 import { linux } from '../../src/linux/index.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { until } from '../fixtures/waiting.ts'
+import { median } from '../lab/statistics.ts'
 
 /*
  * How long the kernel's metrics of 1,000 connections hold up the event loop, dialed and accepted ones. The other ends are plain

@@ -1,9 +1,9 @@
 /* eslint-disable no-console */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
-import { openLink } from '../../benchmarks/link/open-link.ts'
-import { withCleanUp } from '../../benchmarks/run/interrupt.ts'
-import { scriptPath } from '../../benchmarks/script-path.ts'
+import { openLink } from '../lab/link/open-link.ts'
+import { withCleanUp } from '../lab/process/interrupt.ts'
+import { scriptPath } from '../lab/script-path.ts'
 import type { LineTasks } from './line-worker.ts'
 
 /*

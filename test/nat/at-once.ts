@@ -1,4 +1,4 @@
-import { scriptPath } from '../../benchmarks/script-path.ts'
+import { scriptPath } from '../lab/script-path.ts'
 import { openLab } from './lab/lab.ts'
 import { startPeer } from './lab/peer-process.ts'
 import type { Security } from './cells.ts'

@@ -1,6 +1,6 @@
 import type { NatKind } from './lab/nat.ts'
 import type { Side } from './lab/network.ts'
-import type { PeerName } from '../../benchmarks/contenders/build.ts'
+import type { PeerName } from '../lab/peers/build.ts'
 
 /**
  * A node of js-libp2p:

@@ -1,5 +1,5 @@
-import { markdownTable } from '../../benchmarks/report/table.ts'
-import { median, percentile } from '../../benchmarks/statistics.ts'
+import { markdownTable } from '../lab/report/table.ts'
+import { median, percentile } from '../lab/statistics.ts'
 import { GROUPS } from './cells.ts'
 import type { AtOnceResult } from './at-once.ts'
 import type { AutonatResult } from './autonat.ts'

@@ -1,4 +1,4 @@
-import { scriptPath } from '../../benchmarks/script-path.ts'
+import { scriptPath } from '../lab/script-path.ts'
 import { isJs } from './cells.ts'
 import { openLab } from './lab/lab.ts'
 import { punch } from './punch.ts'

@@ -1,5 +1,6 @@
-import { provenance, type Environment } from '../../benchmarks/report/environment.ts'
-import { markdownTable } from '../../benchmarks/report/table.ts'
+import { provenance } from '../lab/report/environment.ts'
+import { markdownTable } from '../lab/report/table.ts'
+import type { Environment } from '../lab/report/environment.ts'
 
 /** What the specs can be run with, and the value of `TRANSPORT` that says so */
 export const COLUMNS = {

@@ -9,11 +9,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
-import { listOf, oneOf } from '../../benchmarks/command-line/arguments.ts'
-import { environment } from '../../benchmarks/report/environment.ts'
-import { withCleanUp } from '../../benchmarks/run/interrupt.ts'
-import { progress } from '../../benchmarks/run/progress.ts'
-import { COLUMNS, kept, page, type Column, type Outcome } from './page.ts'
+import { listOf, oneOf } from '../lab/arguments.ts'
+import { withCleanUp } from '../lab/process/interrupt.ts'
+import { progress } from '../lab/process/progress.ts'
+import { environment } from '../lab/report/environment.ts'
+import { COLUMNS, kept, page } from './page.ts'
+import type { Column, Outcome } from './page.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..')
 

@@ -5,7 +5,7 @@
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
-import { numberFrom, wholeFrom } from '../../benchmarks/command-line/arguments.ts'
+import { numberFrom, wholeFrom } from '../lab/arguments.ts'
 
 interface Flags {
   runs: number

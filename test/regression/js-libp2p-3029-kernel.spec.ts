@@ -1,9 +1,9 @@
 import { expect } from 'aegir/chai'
-import { openLink } from '../../benchmarks/link/open-link.ts'
-import { scriptPath } from '../../benchmarks/script-path.ts'
+import { openLink } from '../lab/link/open-link.ts'
+import { scriptPath } from '../lab/script-path.ts'
 import type { LinkEndTasks } from './fixtures/link-end.ts'
-import type { Link, LinkEnd } from '../../benchmarks/link/link.ts'
-import type { Worker } from '../../benchmarks/run/worker.ts'
+import type { Link, LinkEnd } from '../lab/link/link.ts'
+import type { Worker } from '../lab/process/worker.ts'
 import type { StackName } from '../negotiation/fixtures/stacks.ts'
 
 /** In ms, each way */

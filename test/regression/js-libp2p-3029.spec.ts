@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
-import { delayProxy } from '../../benchmarks/link/delay-proxy.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { delayProxy } from '../lab/link/delay-proxy.ts'
 import { bareNode, echoNode, stacks } from '../negotiation/fixtures/stacks.ts'
 import { turnTakingRelay } from '../negotiation/fixtures/turn-taking-relay.ts'
 import { atFirstByte, timeFirstByte } from './fixtures/first-byte.ts'

@@ -1,4 +1,4 @@
-import { markdownTable } from '../../benchmarks/report/table.ts'
+import { markdownTable } from '../lab/report/table.ts'
 import { ENDS, FEATURES } from './features.ts'
 import type { Kind } from './kit.ts'
 import type { PairResult } from './run-pair.ts'

@@ -2,7 +2,7 @@ import { patternOf } from './messages.ts'
 import { answer, roundTrips } from './round-trip.ts'
 import { KiB } from './row.ts'
 import type { Row, Session } from './row.ts'
-import type { Channel } from '../../contenders/contender.ts'
+import type { Channel } from '../../../test/lab/peers/contender.ts'
 
 /** Unlike the first byte of what is echoed */
 const LOAD = new Uint8Array(64 * KiB).fill(0xff)

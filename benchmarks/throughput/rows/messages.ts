@@ -1,4 +1,4 @@
-import type { Bytes } from '../../contenders/contender.ts'
+import type { Bytes } from '../../../test/lab/peers/contender.ts'
 
 /** A message whose bytes tell where they belong. */
 export function patternOf (byteLength: number): Uint8Array {

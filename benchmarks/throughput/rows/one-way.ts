@@ -2,7 +2,7 @@ import { FirstMessageCheck, patternOf } from './messages.ts'
 import { KiB } from './row.ts'
 import { sendAll } from './send-all.ts'
 import type { Row } from './row.ts'
-import type { Bytes, Channel } from '../../contenders/contender.ts'
+import type { Bytes, Channel } from '../../../test/lab/peers/contender.ts'
 
 const BYTES = KiB
 

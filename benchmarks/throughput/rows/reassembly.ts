@@ -1,4 +1,4 @@
-import type { Bytes } from '../../contenders/contender.ts'
+import type { Bytes } from '../../../test/lab/peers/contender.ts'
 
 /**
  * Before every chunk: its length, and how much of the message follows after it.

@@ -1,7 +1,7 @@
 import { FirstMessageCheck, patternOf } from './messages.ts'
 import { sendAll } from './send-all.ts'
 import type { Row } from './row.ts'
-import type { Channel } from '../../contenders/contender.ts'
+import type { Channel } from '../../../test/lab/peers/contender.ts'
 
 type RoundTripInit = Pick<Row, 'name' | 'title' | 'bytes' | 'published' | 'extra'>
 

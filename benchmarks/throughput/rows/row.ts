@@ -1,4 +1,4 @@
-import type { Channel, Dialed, Level, Peer } from '../../contenders/contender.ts'
+import type { Channel, Dialed, Level, Peer } from '../../../test/lab/peers/contender.ts'
 
 export interface Row {
   name: string

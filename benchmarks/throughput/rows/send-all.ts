@@ -1,4 +1,4 @@
-import type { Channel } from '../../contenders/contender.ts'
+import type { Channel } from '../../../test/lab/peers/contender.ts'
 
 /**
  * Sends messages one after another for as long as the channel takes them, and

@@ -2,7 +2,7 @@ import { patternOf } from './messages.ts'
 import { roundTrips } from './round-trip.ts'
 import { sendAll } from './send-all.ts'
 import type { Row, Session } from './row.ts'
-import type { Channel } from '../../contenders/contender.ts'
+import type { Channel } from '../../../test/lab/peers/contender.ts'
 
 const STREAMS = 4
 

@@ -3,9 +3,9 @@
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { multiaddr } from '@multiformats/multiaddr'
-import { serve } from '../../../benchmarks/run/serve.ts'
 import { MiB } from '../../fixtures/bytes.ts'
 import { until } from '../../fixtures/waiting.ts'
+import { serve } from '../../lab/process/serve.ts'
 import { endingOf } from '../endings.ts'
 import { sendEndlessly } from '../kill/send-endlessly.ts'
 import { nodeOf } from '../nodes.ts'

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
-import { exec } from '../../../benchmarks/link/exec.ts'
-import { openLink } from '../../../benchmarks/link/open-link.ts'
-import type { Link, LinkKind } from '../../../benchmarks/link/link.ts'
+import { exec } from '../../lab/link/exec.ts'
+import { openLink } from '../../lab/link/open-link.ts'
+import type { Link, LinkKind } from '../../lab/link/link.ts'
 import type { Run, Suite } from '../scenario.ts'
 import type { EndTasks } from './end.ts'
 

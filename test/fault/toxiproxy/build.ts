@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { execa } from 'execa'
-import { packageRoot } from '../../../benchmarks/script-path.ts'
+import { packageRoot } from '../../lab/script-path.ts'
 
 /*
  * Shopify's toxiproxy, from the sources that go.sum holds the hashes of.

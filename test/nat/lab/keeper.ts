@@ -1,7 +1,7 @@
-import { keep } from '../../../benchmarks/link/keep.ts'
+import { keep } from '../../lab/link/keep.ts'
 import { makeNetwork, removeNetwork, removeStaleNetworks } from './network.ts'
 import type { Network, NetworkShape } from './network.ts'
-import type { Relay } from '../../../benchmarks/link/relay.ts'
+import type { Relay } from '../../lab/link/relay.ts'
 
 /**
  * A process that keeps a network.

@@ -1,5 +1,5 @@
-import { startKeeper } from '../../../benchmarks/link/namespace-link.ts'
-import { scriptPath } from '../../../benchmarks/script-path.ts'
+import { startKeeper } from '../../lab/link/namespace-link.ts'
+import { scriptPath } from '../../lab/script-path.ts'
 import type { MakeNetwork } from './keeper.ts'
 import type { Network, NetworkShape, Place } from './network.ts'
 

@@ -1,9 +1,9 @@
-import { exec } from '../../../benchmarks/link/exec.ts'
-import { addNamespace, isKeeper, namespaceNames, removeNamespace } from '../../../benchmarks/link/namespaces.ts'
-import { startCable } from '../../../benchmarks/link/relay.ts'
+import { exec } from '../../lab/link/exec.ts'
+import { addNamespace, isKeeper, namespaceNames, removeNamespace } from '../../lab/link/namespaces.ts'
+import { startCable } from '../../lab/link/relay.ts'
 import { rulesOf } from './nat.ts'
 import type { NatKind } from './nat.ts'
-import type { Relay } from '../../../benchmarks/link/relay.ts'
+import type { Relay } from '../../lab/link/relay.ts'
 
 export type Side = 'a' | 'b'
 export type Place = 'relay' | Side

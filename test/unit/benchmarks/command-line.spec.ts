@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process'
 import { expect } from 'aegir/chai'
 import { Command } from 'commander'
-import { listOf, numberFrom, oneOf, wholeFrom } from '../../../benchmarks/command-line/arguments.ts'
 import { commandText, outOption } from '../../../benchmarks/command-line/options.ts'
-import { selectContenders } from '../../../benchmarks/contenders/registry.ts'
-import { RESULTS, scriptPath } from '../../../benchmarks/script-path.ts'
+import { RESULTS } from '../../../benchmarks/report/results.ts'
+import { listOf, numberFrom, oneOf, wholeFrom } from '../../lab/arguments.ts'
+import { selectContenders } from '../../lab/peers/registry.ts'
+import { scriptPath } from '../../lab/script-path.ts'
 
 /**
  * What the commands of a program see when it is given these arguments

@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { errorOfMedian, overlaps, percentile, summarise } from '../../../benchmarks/statistics.ts'
+import { errorOfMedian, overlaps, percentile, summarise } from '../../lab/statistics.ts'
 
 describe('benchmarks: statistics', () => {
   it('sums up samples in any order', () => {

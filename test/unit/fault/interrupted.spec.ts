@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { expect } from 'aegir/chai'
-import { packageRoot } from '../../../benchmarks/script-path.ts'
+import { packageRoot } from '../../lab/script-path.ts'
 import { interrupt } from '../benchmarks/fixtures/interrupt.ts'
 
 describe('faults: interrupted', function () {

@@ -6,7 +6,7 @@ import { summariseLink } from '../../../../benchmarks/connect/summary.ts'
 import { renderSvg } from '../../../../benchmarks/report/svg.ts'
 import { connectReport } from '../fixtures/connect-report.ts'
 import type { LinkRuns, Run } from '../../../../benchmarks/connect/report.ts'
-import type { Contender, FirstByte } from '../../../../benchmarks/contenders/contender.ts'
+import type { Contender, FirstByte } from '../../../lab/peers/contender.ts'
 
 const contenders: Contender[] = [
   ['floor', 'plain TCP'],

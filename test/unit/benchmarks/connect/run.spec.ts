@@ -1,7 +1,7 @@
 import { expect } from 'aegir/chai'
 import { interleave } from '../../../../benchmarks/connect/run.ts'
-import { seededRandom, shuffled } from '../../../../benchmarks/run/random.ts'
-import type { FirstByte } from '../../../../benchmarks/contenders/contender.ts'
+import { seededRandom, shuffled } from '../../../lab/process/random.ts'
+import type { FirstByte } from '../../../lab/peers/contender.ts'
 
 const sample: FirstByte = { connect: 1, security: 0, muxer: 0, stream: 0, firstByte: 1, total: 2, close: 0 }
 

@@ -1,9 +1,9 @@
 import { expect } from 'aegir/chai'
-import { selectContenders } from '../../../../benchmarks/contenders/registry.ts'
 import { parseLimits } from '../../../../benchmarks/scale/descriptors.ts'
 import { Dialing } from '../../../../benchmarks/scale/dialing.ts'
 import { measureConnections } from '../../../../benchmarks/scale/run.ts'
-import type { Dialed, Peer } from '../../../../benchmarks/contenders/contender.ts'
+import { selectContenders } from '../../../lab/peers/registry.ts'
+import type { Dialed, Peer } from '../../../lab/peers/contender.ts'
 
 describe('benchmarks: scale', function () {
   this.timeout(60_000)

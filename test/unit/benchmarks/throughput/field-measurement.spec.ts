@@ -1,14 +1,14 @@
 import { expect } from 'aegir/chai'
-import { selectContenders } from '../../../../benchmarks/contenders/registry.ts'
-import { withWorkers } from '../../../../benchmarks/run/worker.ts'
 import { SeriesList, samplesOf } from '../../../../benchmarks/series.ts'
 import { timeGo, timesAsMuch } from '../../../../benchmarks/throughput/calibrate.ts'
 import { FieldMeasurement } from '../../../../benchmarks/throughput/field-measurement.ts'
 import { rowNamed } from '../../../../benchmarks/throughput/rows/registry.ts'
 import { timeSlice } from '../../../../benchmarks/throughput/timed-slice.ts'
-import type { Worker } from '../../../../benchmarks/run/worker.ts'
+import { selectContenders } from '../../../lab/peers/registry.ts'
+import { withWorkers } from '../../../lab/process/worker.ts'
 import type { Pair } from '../../../../benchmarks/throughput/pair.ts'
 import type { ThroughputTasks } from '../../../../benchmarks/throughput/worker.ts'
+import type { Worker } from '../../../lab/process/worker.ts'
 
 const LEVEL = 'connection'
 const ROUNDS = 2

@@ -1,8 +1,8 @@
 import { expect } from 'aegir/chai'
-import { selectContenders } from '../../../../benchmarks/contenders/registry.ts'
 import { SeriesList } from '../../../../benchmarks/series.ts'
 import { isPrecise } from '../../../../benchmarks/throughput/fields.ts'
 import { rowNamed } from '../../../../benchmarks/throughput/rows/registry.ts'
+import { selectContenders } from '../../../lab/peers/registry.ts'
 import type { Series } from '../../../../benchmarks/series.ts'
 import type { Field } from '../../../../benchmarks/throughput/fields.ts'
 

@@ -1,6 +1,5 @@
 import { expect } from 'aegir/chai'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { selectContenders } from '../../../../benchmarks/contenders/registry.ts'
 import { roundNumber } from '../../../../benchmarks/throughput/calibrate.ts'
 import { fieldsOf } from '../../../../benchmarks/throughput/fields.ts'
 import { FirstMessageCheck, patternOf } from '../../../../benchmarks/throughput/rows/messages.ts'
@@ -10,8 +9,9 @@ import { rowNamed, rows } from '../../../../benchmarks/throughput/rows/registry.
 import { sendAll } from '../../../../benchmarks/throughput/rows/send-all.ts'
 import { parseOutSegs, parseSegments, segmentsBetween } from '../../../../benchmarks/throughput/segments.ts'
 import { countWrites } from '../../../../benchmarks/throughput/write-calls.ts'
-import type { Bytes, Channel } from '../../../../benchmarks/contenders/contender.ts'
+import { selectContenders } from '../../../lab/peers/registry.ts'
 import type { Session } from '../../../../benchmarks/throughput/rows/row.ts'
+import type { Bytes, Channel } from '../../../lab/peers/contender.ts'
 
 interface FakeChannel extends Channel {
   sent: Uint8Array[]

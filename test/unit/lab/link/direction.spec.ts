@@ -1,8 +1,8 @@
 import { expect } from 'aegir/chai'
-import { Bottleneck } from '../../../../benchmarks/link/bottleneck.ts'
-import { Direction } from '../../../../benchmarks/link/direction.ts'
-import { Histogram } from '../../../../benchmarks/link/histogram.ts'
-import type { LinkShape } from '../../../../benchmarks/link/link.ts'
+import { Bottleneck } from '../../../lab/link/bottleneck.ts'
+import { Direction } from '../../../lab/link/direction.ts'
+import { Histogram } from '../../../lab/link/histogram.ts'
+import type { LinkShape } from '../../../lab/link/link.ts'
 
 const PACKETS = 10_000
 

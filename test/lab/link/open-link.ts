@@ -1,10 +1,10 @@
-import { endWorkers, startWorker } from '../run/worker.ts'
+import { endWorkers, startWorker } from '../process/worker.ts'
 import { scriptPath } from '../script-path.ts'
 import { namespaceLink } from './namespace-link.ts'
 import { loopbackLink, proxyLink } from './proxy-link.ts'
 import type { Link, LinkKind, LinkParts, LinkShape } from './link.ts'
 import type { ProbeTasks } from './probe.ts'
-import type { WorkerGroup } from '../run/worker.ts'
+import type { WorkerGroup } from '../process/worker.ts'
 
 export const LINK_KINDS: LinkKind[] = ['netem', 'relay', 'proxy', 'loopback']
 

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
-import { LoopWatch } from '../../../../benchmarks/measure/loop-delay.ts'
+import { LoopWatch } from '../../../lab/measure/loop-delay.ts'
 
 /** In ms, far above what a timer is late by on its own, and below the time between stretches */
 const BUSY = 200

@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { addressOf, atAddress, multiaddrOf, withoutPeer } from '../../../../benchmarks/contenders/address.ts'
+import { addressOf, atAddress, multiaddrOf, withoutPeer } from '../../../lab/peers/address.ts'
 
 describe('benchmarks: address', () => {
   it('writes hosts of every kind', () => {

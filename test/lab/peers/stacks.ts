@@ -9,7 +9,7 @@ import { importInstalled, installedVersions, ourVersion, stackVersions } from '.
 import type { Contender, OpenOptions } from './contender.ts'
 import type { Stack } from './node.ts'
 import type { TransportFactory } from './transport.ts'
-import type { TCPOptions } from '../../src/index.ts'
+import type { TCPOptions } from '../../../src/index.ts'
 import type { Stream } from '@libp2p/interface'
 
 /** The connections of 5 minutes of idleness must not be cut after 2, in ms */
@@ -29,7 +29,7 @@ export async function officialTcp ({ noDelay = true }: OpenOptions = {}): Promis
 }
 
 export async function ourTcp ({ noDelay = true, ...options }: OpenOptions & TCPOptions = {}): Promise<TransportFactory> {
-  const { tcp } = await import('../../src/index.ts')
+  const { tcp } = await import('../../../src/index.ts')
 
   return tcp({ ...TCP_OPTIONS, dialOpts: { noDelay }, ...options })
 }
@@ -57,7 +57,7 @@ export const STACKS = {
 
   /** With what `linux()` sets by default */
   linux: async () => {
-    const { linux } = await import('../../src/linux/index.ts')
+    const { linux } = await import('../../../src/linux/index.ts')
 
     return currentStack(await ourTcp({ linux: linux() }), true)
   },
@@ -67,7 +67,7 @@ export const STACKS = {
    * network namespaces does, loopback seldom
    */
   'fast-open': async () => {
-    const { linux } = await import('../../src/linux/index.ts')
+    const { linux } = await import('../../../src/linux/index.ts')
 
     return currentStack(await ourTcp({ linux: linux({ fastOpen: true }) }), true)
   }
@@ -84,7 +84,7 @@ export function currentNode (name: keyof typeof STACKS): Composed {
 async function currentStack (transport: TransportFactory, isDecorated = false): Promise<Stack> {
   const [{ createLibp2p }, { optimistic }, { noise }, { yamux }, { multiaddr }] = await Promise.all([
     import('libp2p'),
-    import('../../src/index.ts'),
+    import('../../../src/index.ts'),
     import('@libp2p/noise'),
     import('@libp2p/yamux'),
     import('@multiformats/multiaddr')
@@ -116,7 +116,7 @@ async function currentStack (transport: TransportFactory, isDecorated = false): 
  * @param encryptersOption - what `createLibp2p` of its time calls the list
  */
 export function olderNode (name: string, encryptersOption: string): Composed & Pick<Contender, 'prepare'> {
-  const directory = path.join(packageRoot(), 'benchmarks', 'contenders', name)
+  const directory = path.join(packageRoot(), 'test', 'lab', 'peers', name)
 
   return {
     versions: () => installedVersions(['libp2p', '@libp2p/tcp', '@chainsafe/libp2p-noise', '@chainsafe/libp2p-yamux', '@libp2p/multistream-select'], directory),

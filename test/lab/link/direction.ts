@@ -1,4 +1,4 @@
-import { seededRandom } from '../run/random.ts'
+import { seededRandom } from '../process/random.ts'
 import { Bottleneck } from './bottleneck.ts'
 import { DelayLine } from './delay-line.ts'
 import { Histogram } from './histogram.ts'

@@ -28,7 +28,7 @@ interface Recipe {
 }
 
 // the sources are not compiled to dist, this file may be
-const SOURCES = join(packageRoot(), 'benchmarks', 'contenders')
+const SOURCES = join(packageRoot(), 'test', 'lab', 'peers')
 const NAT_SOURCES = join(packageRoot(), 'test', 'nat', 'peers')
 const PUBLIC_SOURCES = join(packageRoot(), 'test', 'interop', 'public')
 const BIN = join(SOURCES, '.bin')

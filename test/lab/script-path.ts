@@ -16,8 +16,8 @@ export function scriptPath (moduleUrl: string, name: string): string {
 }
 
 /**
- * The directory that holds the project's package.json, above `benchmarks` in
- * the source tree and above `dist/benchmarks` in the built one.
+ * The directory that holds the project's package.json, above this in
+ * the source tree and in the built one.
  */
 export function packageRoot (): string {
   let directory = path.dirname(fileURLToPath(import.meta.url))
@@ -26,7 +26,7 @@ export function packageRoot (): string {
     const parent = path.dirname(directory)
 
     if (parent === directory) {
-      throw new Error('No package.json above the benchmarks')
+      throw new Error('No package.json above this file')
     }
 
     directory = parent
@@ -34,6 +34,3 @@ export function packageRoot (): string {
 
   return directory
 }
-
-/** Where results are kept: in the source tree, also when run from `dist`. */
-export const RESULTS = path.join(packageRoot(), 'benchmarks', 'results')

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
-import { serve } from '../run/serve.ts'
+import { serve } from '../process/serve.ts'
 import { roundTripTo } from './round-trip.ts'
 
 /** A process at one end of a link that measures it by plain sockets. */

@@ -1,5 +1,5 @@
-import type { Tasks } from '../run/serve.ts'
-import type { Worker, WorkerInit } from '../run/worker.ts'
+import type { Tasks } from '../process/serve.ts'
+import type { Worker, WorkerInit } from '../process/worker.ts'
 
 /**
  * How the delay is made, best first:

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { expect } from 'aegir/chai'
-import { scriptPath } from '../../../../benchmarks/script-path.ts'
+import { scriptPath } from '../../../lab/script-path.ts'
 
-const fixture = scriptPath(import.meta.url, '../fixtures/show-progress')
+const fixture = scriptPath(import.meta.url, '../../benchmarks/fixtures/show-progress')
 
 // that of util-linux makes a terminal for a command
 const hasTerminals = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') === true

@@ -51,7 +51,7 @@ const LOCKS = {
 
 export function lockedVersions (name: keyof typeof LOCKS): Record<string, string> {
   const { file, packages, versionOf } = LOCKS[name]
-  const text = readFileSync(path.join(packageRoot(), 'benchmarks', 'contenders', name, file), 'utf8')
+  const text = readFileSync(path.join(packageRoot(), 'test', 'lab', 'peers', name, file), 'utf8')
 
   return Object.fromEntries(packages.map(name => [name, versionOf(name).exec(text)?.[1] ?? 'unknown']))
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { expect } from 'aegir/chai'
-import { binaryOf } from '../../../../benchmarks/contenders/build.ts'
 import { missing } from '../../../../benchmarks/nagle/run.ts'
 import { whyNoTracing } from '../../../../benchmarks/throughput/write-calls.ts'
 import { isThorough } from '../../../fixtures/thorough.ts'
-import { interrupt } from '../fixtures/interrupt.ts'
-import type { Interruption, Remains } from '../fixtures/interrupt.ts'
+import { binaryOf } from '../../../lab/peers/build.ts'
+import { interrupt } from '../../benchmarks/fixtures/interrupt.ts'
+import type { Interruption, Remains } from '../../benchmarks/fixtures/interrupt.ts'
 
 interface Case extends Interruption {
   title: string

@@ -1,5 +1,5 @@
-import { serve } from '../run/serve.ts'
-import type { Tasks } from '../run/serve.ts'
+import { serve } from '../process/serve.ts'
+import type { Tasks } from '../process/serve.ts'
 
 type Maker = (...parameters: any[]) => Promise<any>
 

@@ -6,12 +6,12 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { endNames, ownerOf } from '../../../../benchmarks/link/namespaces.ts'
-import { openLink } from '../../../../benchmarks/link/open-link.ts'
-import { scriptPath } from '../../../../benchmarks/script-path.ts'
-import { namespacesAndDevices } from '../fixtures/namespaces-and-devices.ts'
-import { commandLine, processIds, readProcess } from '../fixtures/processes.ts'
-import type { ProbeTasks } from '../../../../benchmarks/link/probe.ts'
+import { endNames, ownerOf } from '../../../lab/link/namespaces.ts'
+import { openLink } from '../../../lab/link/open-link.ts'
+import { scriptPath } from '../../../lab/script-path.ts'
+import { namespacesAndDevices } from '../../benchmarks/fixtures/namespaces-and-devices.ts'
+import { commandLine, processIds, readProcess } from '../../benchmarks/fixtures/processes.ts'
+import type { ProbeTasks } from '../../../lab/link/probe.ts'
 
 const canRelay = process.getuid?.() === 0 &&
   existsSync('/dev/net/tun') &&
@@ -54,7 +54,7 @@ describe('benchmarks: link', () => {
 
   it('ends the processes that it ran', async () => {
     const link = await openLink({ delay: 0 })
-    const { pid } = await link.start('dialer', { script: scriptPath(import.meta.url, '../../../../benchmarks/link/probe'), name: 'A probe' })
+    const { pid } = await link.start('dialer', { script: scriptPath(import.meta.url, '../../../lab/link/probe'), name: 'A probe' })
     expect(commandLine(pid)).to.not.equal('')
     await link.close()
 
@@ -91,7 +91,7 @@ describe('benchmarks: link', () => {
       try {
         expect((await link.traffic?.())?.dialer.lost).to.equal(0)
         await link.lose?.({ percent: 100, seed: 1 })
-        const probe = await link.start<ProbeTasks>('dialer', { script: scriptPath(import.meta.url, '../../../../benchmarks/link/probe'), name: 'A probe' })
+        const probe = await link.start<ProbeTasks>('dialer', { script: scriptPath(import.meta.url, '../../../lab/link/probe'), name: 'A probe' })
         const dialing = probe.ask('roundTripTo', { host: link.listenHost, port: 1 }, 1, 'connect').catch((err: Error) => err)
 
         // its SYN
@@ -108,7 +108,7 @@ describe('benchmarks: link', () => {
 
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL'] as const) {
       it(`leaves nothing behind after ${signal}`, async () => {
-        const holder = fork(scriptPath(import.meta.url, '../fixtures/hold-link'), ['relay'])
+        const holder = fork(scriptPath(import.meta.url, '../../benchmarks/fixtures/hold-link'), ['relay'])
         await pEvent(holder, 'message')
         const keeper = keeperOf(holder.pid ?? NaN)
         expect(leftOvers(keeper)).to.not.be.empty()
@@ -126,7 +126,7 @@ describe('benchmarks: link', () => {
     }
 
     it('removes what a keeper that was killed has left', async () => {
-      const holder = fork(scriptPath(import.meta.url, '../fixtures/hold-link'), ['relay'])
+      const holder = fork(scriptPath(import.meta.url, '../../benchmarks/fixtures/hold-link'), ['relay'])
       await pEvent(holder, 'message')
       const keeper = keeperOf(holder.pid ?? NaN)
       expect(leftOvers(keeper)).to.not.be.empty()

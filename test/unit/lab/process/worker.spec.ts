@@ -1,17 +1,17 @@
 import { expect } from 'aegir/chai'
-import { contenders } from '../../../../benchmarks/contenders/registry.ts'
-import { startWorker } from '../../../../benchmarks/run/worker.ts'
-import { scriptPath } from '../../../../benchmarks/script-path.ts'
 import { startPair } from '../../../../benchmarks/throughput/pair.ts'
 import { rowNamed } from '../../../../benchmarks/throughput/rows/registry.ts'
 import { percentilesOf, timeSlice } from '../../../../benchmarks/throughput/timed-slice.ts'
 import { isThorough } from '../../../fixtures/thorough.ts'
-import { commandLine } from '../fixtures/processes.ts'
-import type { Measurements } from '../../../../benchmarks/measure/measurements.ts'
-import type { Worker } from '../../../../benchmarks/run/worker.ts'
-import type { EchoTasks } from '../fixtures/echo-worker.ts'
+import { contenders } from '../../../lab/peers/registry.ts'
+import { startWorker } from '../../../lab/process/worker.ts'
+import { scriptPath } from '../../../lab/script-path.ts'
+import { commandLine } from '../../benchmarks/fixtures/processes.ts'
+import type { Measurements } from '../../../lab/measure/measurements.ts'
+import type { Worker } from '../../../lab/process/worker.ts'
+import type { EchoTasks } from '../../benchmarks/fixtures/echo-worker.ts'
 
-const startEcho = async (): Promise<Worker<EchoTasks>> => startWorker<EchoTasks>({ script: scriptPath(import.meta.url, '../fixtures/echo-worker'), name: 'echo' })
+const startEcho = async (): Promise<Worker<EchoTasks>> => startWorker<EchoTasks>({ script: scriptPath(import.meta.url, '../../benchmarks/fixtures/echo-worker'), name: 'echo' })
 
 function isRunning (pid: number): boolean {
   // a zombie has no command line

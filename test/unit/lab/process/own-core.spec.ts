@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'aegir/chai'
-import { contenderNamed } from '../../../../benchmarks/contenders/registry.ts'
-import { parseCores, whyNoOwnCores } from '../../../../benchmarks/run/own-core.ts'
 import { startPair } from '../../../../benchmarks/throughput/pair.ts'
 import { rowNamed } from '../../../../benchmarks/throughput/rows/registry.ts'
+import { contenderNamed } from '../../../lab/peers/registry.ts'
+import { parseCores, whyNoOwnCores } from '../../../lab/process/own-core.ts'
 
 describe('benchmarks: a core for each end', () => {
   it('reads lists of cores', () => {

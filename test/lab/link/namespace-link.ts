@@ -1,10 +1,10 @@
-import { startWorker } from '../run/worker.ts'
+import { startWorker } from '../process/worker.ts'
 import { scriptPath } from '../script-path.ts'
 import type { KeeperTasks } from './keep.ts'
 import type { MakeLink, RelayTasks } from './keeper.ts'
 import type { LinkParts, LinkShape } from './link.ts'
-import type { Tasks } from '../run/serve.ts'
-import type { Worker } from '../run/worker.ts'
+import type { Tasks } from '../process/serve.ts'
+import type { Worker } from '../process/worker.ts'
 
 const TITLES = {
   netem: 'netem link: two network namespaces joined by veth, delayed by tc netem',

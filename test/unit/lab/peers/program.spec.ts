@@ -3,12 +3,12 @@ import { cp, symlink } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
-import { binaryOf } from '../../../../benchmarks/contenders/build.ts'
-import { openProgram } from '../../../../benchmarks/contenders/program.ts'
-import { selectContenders } from '../../../../benchmarks/contenders/registry.ts'
-import { lockedVersions } from '../../../../benchmarks/contenders/versions.ts'
-import { packageRoot } from '../../../../benchmarks/script-path.ts'
 import { cleanUpAfterEach, temporaryDirectory } from '../../../fixtures/cleanup.ts'
+import { binaryOf } from '../../../lab/peers/build.ts'
+import { openProgram } from '../../../lab/peers/program.ts'
+import { selectContenders } from '../../../lab/peers/registry.ts'
+import { lockedVersions } from '../../../lab/peers/versions.ts'
+import { packageRoot } from '../../../lab/script-path.ts'
 
 describe('benchmarks: programs in other languages', () => {
   const defer = cleanUpAfterEach()
@@ -21,7 +21,7 @@ describe('benchmarks: programs in other languages', () => {
     const clone = await temporaryDirectory(defer)
 
     // a clone in which nothing is built yet
-    await Promise.all(['package.json', 'src', 'benchmarks'].map(async name => cp(path.join(packageRoot(), name), path.join(clone, name), {
+    await Promise.all(['package.json', 'src', 'test', 'benchmarks'].map(async name => cp(path.join(packageRoot(), name), path.join(clone, name), {
       recursive: true,
       filter: source => !['node_modules', '.bin', 'results'].includes(path.basename(source))
     })))
@@ -48,7 +48,7 @@ describe('benchmarks: programs in other languages', () => {
   })
 
   for (const name of ['go', 'rust'] as const) {
-    describe(`${name} (needs its peer: node benchmarks/contenders/build.ts)`, () => {
+    describe(`${name} (needs its peer: node test/lab/peers/build.ts)`, () => {
       before(function () {
         if (!existsSync(binaryOf(name))) {
           this.skip()

@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { OpenConnections, allCalledBack } from '../../../../benchmarks/contenders/open-connections.ts'
+import { OpenConnections, allCalledBack } from '../../../lab/peers/open-connections.ts'
 
 interface Connection {
   open: boolean

@@ -2,8 +2,8 @@ import net from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { delayProxy } from '../../../../benchmarks/link/delay-proxy.ts'
-import type { DelayProxy } from '../../../../benchmarks/link/delay-proxy.ts'
+import { delayProxy } from '../../../lab/link/delay-proxy.ts'
+import type { DelayProxy } from '../../../lab/link/delay-proxy.ts'
 
 /** In ms */
 const DELAY = 40

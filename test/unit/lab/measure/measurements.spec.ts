@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
-import { averages } from '../../../../benchmarks/measure/measurements.ts'
-import type { Measurements } from '../../../../benchmarks/measure/measurements.ts'
+import { averages } from '../../../lab/measure/measurements.ts'
+import type { Measurements } from '../../../lab/measure/measurements.ts'
 
 describe('benchmarks: measurements', () => {
   const cpu = (value: number): Measurements => [{ metric: 'cpu', unit: 'us/dial', value }]
