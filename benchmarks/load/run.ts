@@ -1,4 +1,5 @@
 import { buildPeer } from '../../test/lab/peers/build.ts'
+import { unlessStopping } from '../../test/lab/process/interrupt.ts'
 import { progress } from '../../test/lab/process/progress.ts'
 import { withWorkers } from '../../test/lab/process/worker.ts'
 import { environment } from '../../test/lab/report/environment.ts'
@@ -101,6 +102,8 @@ export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, jo
         try {
           await task.run()
         } catch (err: any) {
+          // a signal ends the workers too, and that is no result
+          await unlessStopping()
           report.notes.push(`${task.title}: ${err.message}`)
         }
 
