@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { expect } from 'aegir/chai'
 import { TCPStalledWriteError } from '../../src/errors.ts'
 import { linux } from '../../src/linux/index.ts'
@@ -15,7 +14,9 @@ import type { Socket } from 'node:net'
 /** More than a kernel with a low-water mark takes for a peer that does not read */
 const DATA = payload(2 * MiB)
 
-describe(`close() with a low-water mark, of data that the kernel has not taken yet${skipped(canUseLinux)}`, () => {
+describe(`close() with a low-water mark, of data that the kernel has not taken yet${skipped(canUseLinux)}`, function () {
+  this.timeout(30_000)
+
   const defer = cleanUpAfterEach()
 
   before(function () {
@@ -47,12 +48,11 @@ describe(`close() with a low-water mark, of data that the kernel has not taken y
 
   it('ends with a TCPStalledWriteError when the peer reads nothing for stalledWriteTimeout', async () => {
     const { maConn, peer } = await accepted({ stalledWriteTimeout: 300 })
-    const gone = once(peer, 'error')
 
     maConn.send(DATA)
     await expect(within(5_000, 'close()', maConn.close())).to.eventually.be.rejectedWith(TCPStalledWriteError)
     expect(maConn.status).to.equal('aborted')
     // it must not take a part for the whole
-    expect((await gone)[0]).to.have.property('code', 'ECONNRESET')
+    expect(await within(5_000, 'reading', readAll(peer))).to.have.property('error', 'ECONNRESET')
   })
 })
