@@ -25,12 +25,24 @@ export function report (suites: Suite[], outcomes: Outcome[], command: string): 
     '# Faults',
     'Written by the command below. A cell says how many runs kept the promise, of how many; behind it the worst of what was measured in them. Times of the two columns are not to be compared: where there are more runs, more of them go on at the same time.',
     provenance(environment(command), installedVersions()),
+    commits(outcomes),
     markdownTable({
       columns: [{ title: 'transport', align: 'left' }, { title: 'faults injected' }, { title: 'runs' }, { title: 'kept' }, { title: 'crashes, hangs, warnings' }],
       rows: transports.map(name => totals(TITLES[name], outcomes.filter(({ transport }) => transport === name)))
     }),
     ...sections
   ].join('\n\n') + '\n'
+}
+
+/** Suites may be run one by one */
+function commits (outcomes: Outcome[]): string {
+  const suites = new Map<string, Set<string>>()
+
+  for (const { transport, suite, commit = 'an earlier commit' } of outcomes) {
+    suites.set(commit, (suites.get(commit) ?? new Set()).add(`${suite} (${TITLES[transport]})`))
+  }
+
+  return [...suites].map(([commit, names]) => `At ${commit}: ${[...names].join(', ')}.`).join('\n')
 }
 
 function totals (title: string, outcomes: Outcome[]): string[] {

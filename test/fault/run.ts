@@ -1,7 +1,8 @@
-import { access, constants, mkdir, writeFile } from 'node:fs/promises'
+import { access, constants, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { Command, Option } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../lab/arguments.ts'
 import { seededRandom, shuffled } from '../lab/process/random.ts'
+import { environment } from '../lab/report/environment.ts'
 import { report } from './report.ts'
 import { isKept, runScenario } from './run-scenario.ts'
 import { suites } from './suites.ts'
@@ -21,6 +22,7 @@ interface Flags {
   officialScale?: number
   seed: number
   out?: string
+  keep?: boolean
 }
 
 await new Command('test:fault')
@@ -32,18 +34,22 @@ await new Command('test:fault')
   .option('--official-scale <factor>', 'the same for @libp2p/tcp, which takes longer where it fails', numberFrom(0))
   .option('--seed <number>', 'makes a run again', wholeFrom(0), Date.now() % 2 ** 32)
   .option('--out <directory>', 'where to write RESULTS.md and results.json')
+  .option('--keep', 'what the directory holds and is not run again stays')
   .action(main)
   .parseAsync()
 
-async function main ({ suite: names, scenario: scenarioNames, transports, sample, scale, officialScale, seed, out }: Flags): Promise<void> {
+async function main ({ suite: names, scenario: scenarioNames, transports, sample, scale, officialScale, seed, out, keep }: Flags): Promise<void> {
   const all = await suites()
   const chosen = all.filter(({ name }) => names?.includes(name) ?? true)
   const outcomes: Outcome[] = []
   const random = seededRandom(seed)
+  const { commit } = environment('')
 
   if (out != null) {
     await prepare(out)
   }
+
+  const earlier = out != null && keep === true ? await earlierOutcomes(out) : []
 
   say(`seed ${seed}`)
 
@@ -65,7 +71,7 @@ async function main ({ suite: names, scenario: scenarioNames, transports, sample
         const runs = Math.max(1, Math.round(scenario.runs * factor))
         const outcome = await runScenario(suite, scenario, transport, seed, runs)
 
-        outcomes.push(outcome)
+        outcomes.push({ ...outcome, commit })
         say(`${isKept(outcome) ? 'kept  ' : 'BROKEN'} ${suite.name}: ${scenario.name}, ${transport}: ${outcome.kept} of ${runs}, ${outcome.faults} faults, ${outcome.seconds.toFixed(1)} s`)
 
         for (const what of [...Object.entries(outcome.broken).map(([what, times]) => `${times} x ${what}`), ...outcome.unhealthy]) {
@@ -76,8 +82,11 @@ async function main ({ suite: names, scenario: scenarioNames, transports, sample
   }
 
   if (out != null) {
-    await writeFile(`${out}/RESULTS.md`, report(chosen, outcomes, command({ suite: names, transports, sample, scale, officialScale, seed })))
-    await writeFile(`${out}/results.json`, `${JSON.stringify({ seed, scale, officialScale, outcomes }, undefined, 1)}\n`)
+    const kept = earlier.filter(old => !outcomes.some(outcome => isSame(old, outcome)))
+    const written = [...kept, ...outcomes]
+
+    await writeFile(`${out}/RESULTS.md`, report(all.filter(({ name }) => written.some(({ suite }) => suite === name)), written, command({ suite: names, transports, sample, scale, officialScale, seed })))
+    await writeFile(`${out}/results.json`, `${JSON.stringify({ seed, scale, officialScale, outcomes: written }, undefined, 1)}\n`)
   }
 
   const ours = outcomes.filter(({ transport }) => transport !== 'official')
@@ -107,6 +116,16 @@ async function prepare (directory: string): Promise<void> {
   } catch (err: any) {
     throw new Error(`Results cannot be written to ${directory}: ${err.message}`, { cause: err })
   }
+}
+
+async function earlierOutcomes (directory: string): Promise<Outcome[]> {
+  const { outcomes }: { outcomes: Outcome[] } = JSON.parse(await readFile(`${directory}/results.json`, 'utf8'))
+
+  return outcomes
+}
+
+function isSame (one: Outcome, other: Outcome): boolean {
+  return one.transport === other.transport && one.suite === other.suite && one.scenario === other.scenario
 }
 
 function command ({ suite, transports, sample, scale, officialScale, seed }: Flags): string {

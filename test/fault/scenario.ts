@@ -129,4 +129,7 @@ export interface Outcome {
    */
   unhealthy: string[]
   seconds: number
+
+  /** That was run, as `git describe` names it */
+  commit?: string
 }
