@@ -5,6 +5,7 @@ import { optimistic, tcp } from '../../src/index.ts'
 import { KiB, MiB, sendAll, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
+import { collectRejections } from '../fixtures/rejections.ts'
 import { closed, until, within } from '../fixtures/waiting.ts'
 import { portOf } from './fixtures/dialer.ts'
 import { muxers } from './fixtures/muxers.ts'
@@ -115,17 +116,7 @@ for (const name of ['@libp2p/yamux', '@libp2p/mplex']) {
     this.timeout(60_000)
 
     const defer = cleanUpAfterEach()
-    const rejections: unknown[] = []
-    const onRejection = (reason: unknown): void => { rejections.push(reason) }
-
-    beforeEach(() => {
-      rejections.length = 0
-      process.on('unhandledRejection', onRejection)
-    })
-
-    afterEach(() => {
-      process.off('unhandledRejection', onRejection)
-    })
+    const rejections = collectRejections()
 
     async function pair (muxer: MuxerFactory, { isRefused, isCutOff, replyTimeout }: Ending): Promise<Pair> {
       const silent = silentMuxer(muxer)

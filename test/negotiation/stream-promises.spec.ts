@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { collectRejections } from '../fixtures/rejections.ts'
 import { closed, until } from '../fixtures/waiting.ts'
 import { ECHO, EAGER, firstByte } from './fixtures/stacks.ts'
 import { streamNodes } from './fixtures/stream-nodes.ts'
@@ -33,17 +34,7 @@ const ENDINGS: Record<string, { protocol: string, end(nodes: StreamNodes, stream
 
 describe('an application that does not wait for the close of an optimistic stream', () => {
   const defer = cleanUpAfterEach()
-  const rejections: unknown[] = []
-  const onRejection = (reason: unknown): void => { rejections.push(reason) }
-
-  beforeEach(() => {
-    rejections.length = 0
-    process.on('unhandledRejection', onRejection)
-  })
-
-  afterEach(() => {
-    process.off('unhandledRejection', onRejection)
-  })
+  const rejections = collectRejections()
 
   for (const [ending, { protocol, end }] of Object.entries(ENDINGS)) {
     for (const known of [false, true]) {

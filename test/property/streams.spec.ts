@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { pEvent } from 'p-event'
 import { turns, readToEnd } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { collectRejections } from '../fixtures/rejections.ts'
 import { within } from '../fixtures/waiting.ts'
 import { bareNode, echo, stacks } from '../negotiation/fixtures/stacks.ts'
 import { seed } from './fixtures/check.ts'
@@ -56,11 +57,7 @@ describe(`properties of streams (seed ${seed})`, function () {
   this.timeout(TIME_LIMIT * 3 + 60_000)
 
   const defer = cleanUpAfterEach()
-  let rejections = 0
-  const onRejection = (): void => { rejections++ }
-
-  beforeEach(() => { process.on('unhandledRejection', onRejection) })
-  afterEach(() => { process.off('unhandledRejection', onRejection) })
+  const rejections = collectRejections()
 
   const name = (protocol: Script['protocol']): string => `/test/${protocol}/1.0.0`
 
@@ -95,12 +92,12 @@ describe(`properties of streams (seed ${seed})`, function () {
     await listener.unhandle(name('gone'))
 
     for (const script of scripts) {
-      rejections = 0
+      rejections.length = 0
 
       const what = await useStream(connection, script)
 
       await turns(2)
-      seen.push({ ...what, rejections, connection: connection.status })
+      seen.push({ ...what, rejections: rejections.length, connection: connection.status })
     }
 
     await connection.close()
