@@ -13,7 +13,8 @@ describe('the signal of a dial', () => {
   const defer = cleanUpAfterEach()
 
   async function expectNothingLeft (before: Record<string, number>): Promise<void> {
-    await until(() => JSON.stringify(openHandles()) === JSON.stringify(before), 'no socket is left')
+    // what a transport tried when it was created may still have been closing before
+    await until(() => Object.entries(openHandles()).every(([name, count]) => count <= (before[name] ?? 0)), 'no socket is left')
   }
 
   it('fires before the dial: AbortError, and no connection is made', async () => {

@@ -31,7 +31,7 @@ const SPECS = [
 const TEST_TIMEOUT = 20_000
 
 /** And one that blocks its process, or a file of many such tests, in ms */
-const FILE_TIMEOUT = 600_000
+const FILE_TIMEOUT = 300_000
 
 interface Test {
   fullTitle: string
