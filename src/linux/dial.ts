@@ -1,6 +1,6 @@
 import net from 'node:net'
 import { connect, connectSocket } from '../dial/connect.ts'
-import { DeferredConnect } from './deferred-connect.ts'
+import { FastOpenConnect } from './fast-open-connect.ts'
 import { AF_INET, AF_INET6, IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, SO_REUSEPORT, TCP_INFO } from './libc.ts'
 import { FAST_OPEN_DIAL, setOptions } from './socket-options.ts'
 import { STATE_BYTES, readKernelState } from './tcp-info.ts'
@@ -61,7 +61,7 @@ export class LinuxConnector implements Connector {
     return {
       socket,
       established: synWaits
-        ? new DeferredConnect({
+        ? new FastOpenConnect({
           socket,
           target,
           ask: () => this.#ask(fd, socket, target.host),

@@ -7,9 +7,9 @@ import { keepFin } from './kept-fin.ts'
 import { KnownProtocols } from './known-protocols.ts'
 import { OptimisticMuxer } from './muxer.ts'
 import type { KnownProtocolsComponents } from './known-protocols.ts'
-import type { HandlerLimits } from './limits.ts'
 import type { OptimisticMuxerInit } from './muxer.ts'
 import type { ProposalOutcome } from './proposal.ts'
+import type { HandlerLimits } from './protocol-limit.ts'
 import type { ComponentLogger, CounterGroup, MessageStream, Metrics, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
 
 export interface OptimisticMuxerComponents extends KnownProtocolsComponents {

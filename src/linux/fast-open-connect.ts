@@ -13,7 +13,7 @@ const NOTHING = new Uint8Array()
  */
 const RESET_CODES = ['ECONNRESET', 'EPIPE']
 
-export interface DeferredConnectInit {
+export interface FastOpenConnectInit {
   socket: Socket
   target: Target
 
@@ -27,8 +27,8 @@ export interface DeferredConnectInit {
 /**
  * A connect whose socket has emitted 'connect' while its SYN may wait for the first write.
  */
-export class DeferredConnect implements Establishing {
-  readonly #init: DeferredConnectInit
+export class FastOpenConnect implements Establishing {
+  readonly #init: FastOpenConnectInit
   readonly #timer?: NodeJS.Timeout
   #state: EstablishingState = 'pending'
   #outcome?: FastOpenOutcome
@@ -37,7 +37,7 @@ export class DeferredConnect implements Establishing {
   /** Whether 'close' was emitted: `socket.closed` is true before */
   #isClosed = false
 
-  constructor (init: DeferredConnectInit) {
+  constructor (init: FastOpenConnectInit) {
     const { socket } = init
 
     this.#init = init
