@@ -1,5 +1,6 @@
 import { dialScenarios } from './dial.ts'
 import { listenScenarios } from './listen.ts'
+import { raceScenarios } from './race.ts'
 import type { Suite } from '../scenario.ts'
 
 export const abort: Suite = {
@@ -7,6 +8,7 @@ export const abort: Suite = {
   promise: 'Whatever a dial or a listener waits for: within 50 ms of the abort it gives up with an AbortError (or what the signal says), and no socket, server, look-up, timer or listener on the signal is left',
   scenarios: [
     ...dialScenarios,
+    ...raceScenarios,
     ...listenScenarios
   ]
 }
