@@ -190,6 +190,12 @@ export interface Identity {
 }
 
 export const IDENTITIES = {
+  /** Not checked: a direct call of the transport passes a multiaddr that nobody was asked about, and is right to */
+  multiaddr: {
+    feature: 'dials of several addresses of a peer at once',
+    identity: 'dial(multiaddr) === dialFilter([multiaddr])',
+    from: 'libp2p'
+  },
   streams: {
     feature: 'the proposal of a stream\'s protocol to peers that are known to speak it',
     identity: 'connection.streams === muxer.streams',
@@ -202,4 +208,5 @@ export const IDENTITIES = {
   }
 } as const satisfies Record<string, Identity>
 
-export type IdentityName = keyof typeof IDENTITIES
+/** Those that are checked */
+export type IdentityName = Exclude<keyof typeof IDENTITIES, 'multiaddr'>
