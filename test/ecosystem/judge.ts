@@ -1,5 +1,6 @@
 import { median } from '../lab/statistics.ts'
-import type { ModeName, ProgramName } from './programs.ts'
+import { PROGRAMS } from './programs.ts'
+import type { ModeName, ProgramInfo, ProgramName } from './programs.ts'
 import type { Outcome } from './run-program.ts'
 
 export interface Verdict {
@@ -58,7 +59,9 @@ function differences (outcome: Outcome, official?: Outcome): string[] {
     return []
   }
 
+  const { gains }: ProgramInfo = PROGRAMS[outcome.program]
+
   return [...new Set([...Object.keys(outcome.facts), ...Object.keys(official.facts)])]
-    .filter(key => outcome.facts[key] !== official.facts[key])
+    .filter(key => gains?.includes(key) === true ? !(outcome.facts[key] >= official.facts[key]) : outcome.facts[key] !== official.facts[key])
     .map(key => `${key} is ${outcome.facts[key]}, and ${official.facts[key]} with official`)
 }

@@ -6,6 +6,12 @@ export interface ProgramInfo {
   /** Addresses that the program needs, and no machine has: it runs in a network namespace with them */
   addresses?: string[]
 
+  /** It makes addresses silent, for which it needs nft and a network namespace */
+  drops?: true
+
+  /** Facts of which a transport may deliver more than official does */
+  gains?: string[]
+
   /** Why the program fails with official too, which its facts say */
   note?: string
 }
@@ -23,6 +29,13 @@ export const PROGRAMS = {
   'simple-metrics': { title: 'a dial with metrics', packages: ['@libp2p/simple-metrics'], note: 'simple-metrics 1 reads `source` of a connection, which libp2p 3 has no longer: every dial fails, with `@libp2p/tcp` too' },
   requests: { title: '50 peers, 2,000 requests of a stream each, 16 KiB of answer in chunks, as Lodestar asks for blocks', packages: ['libp2p'] },
   'kad-dht': { title: '12 nodes: provide and find, put and get, find a peer, 20 times', packages: ['@libp2p/kad-dht'] },
+  'kad-dht-gone': {
+    title: '12 nodes of which 5 have died, and the first address of each other is silent: provide and find, put and get, find a peer and dial it, twice',
+    packages: ['@libp2p/kad-dht'],
+    addresses: PUBLIC,
+    drops: true,
+    gains: ['peers', 'providers', 'values']
+  },
   gossipsub: { title: '10 nodes, 1,000 messages to each', packages: ['@libp2p/gossipsub'] },
   transports: { title: 'TCP, WebSockets and WebRTC-direct in one node, echoes of 16 MiB', packages: ['@libp2p/websockets', '@libp2p/webrtc'] },
   relay: { title: '20 dials by way of a relay, echoes up to 4 MiB', packages: ['@libp2p/circuit-relay-v2'] },

@@ -39,6 +39,7 @@ export function report ({ rounds, programs, modes, versions, skipped, provenance
       rows: programs.map(program => [nameOf(program, versions), PROGRAMS[program].title, ...modes.map(mode => passes(program, mode, verdicts, skipped))])
     }),
     ...notes(programs, skipped),
+    ...gainsOf(rounds, programs, modes),
     ...complaintsOf(verdicts),
     '## Times',
     [
@@ -86,6 +87,24 @@ function notes (programs: ProgramName[], skipped: ReportInit['skipped']): string
   })
 
   return notes.length === 0 ? [] : [notes.join('\n')]
+}
+
+/** What a program got in each mode, if that may be more than with official */
+function gainsOf (rounds: Outcome[][], programs: ProgramName[], modes: ModeName[]): string[] {
+  return programs.flatMap(program => {
+    const { gains }: ProgramInfo = PROGRAMS[program]
+    const of = (mode: ModeName): Outcome[] => rounds.flat().filter(outcome => outcome.program === program && outcome.mode === mode)
+
+    return gains == null || of('official').length === 0
+      ? []
+      : [[
+          `What ${program} found, in all runs together:`,
+          markdownTable({
+            columns: [{ title: '', align: 'left' }, ...modes.map(mode => ({ title: MODES[mode] }))],
+            rows: gains.map(fact => [fact, ...modes.map(mode => `${of(mode).reduce((sum, { facts }) => sum + Number(facts[fact] ?? 0), 0)}`)])
+          })
+        ].join('\n\n')]
+  })
 }
 
 function complaintsOf (verdicts: Verdict[]): string[] {

@@ -55,6 +55,13 @@ export async function canHaveAddresses (): Promise<boolean> {
   return !(await execa(file, args, { reject: false })).failed
 }
 
+/** ... and where packets to some of them vanish */
+export async function canDrop (): Promise<boolean> {
+  const [file, ...args] = [...withAddresses([]), 'nft', 'add table inet gone']
+
+  return !(await execa(file, args, { reject: false })).failed
+}
+
 function withAddresses (addresses: string[]): string[] {
   const script = `ip link set lo up && for a in ${addresses.join(' ')}; do ip addr add $a/32 dev lo || exit 1; done && exec "$@"`
 

@@ -14,7 +14,7 @@ import { ms } from '../lab/report/numbers.ts'
 import { install, versionOf } from './install.ts'
 import { MODES, PROGRAMS } from './programs.ts'
 import { report, verdictsOf } from './report.ts'
-import { canHaveAddresses, runProgram } from './run-program.ts'
+import { canDrop, canHaveAddresses, runProgram } from './run-program.ts'
 import type { ModeName, ProgramInfo, ProgramName } from './programs.ts'
 import type { Outcome } from './run-program.ts'
 
@@ -53,6 +53,12 @@ async function main ({ only, modes, runs, short }: Flags): Promise<void> {
   if (!await canHaveAddresses()) {
     for (const program of only.filter(program => (PROGRAMS[program] as ProgramInfo).addresses != null)) {
       skipped[program] = 'a network namespace is needed, which is made on Linux as root'
+    }
+  }
+
+  if (!await canDrop()) {
+    for (const program of only.filter(program => (PROGRAMS[program] as ProgramInfo).drops === true)) {
+      skipped[program] ??= 'nft is needed'
     }
   }
 

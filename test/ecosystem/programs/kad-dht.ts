@@ -5,6 +5,7 @@ import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { contentOf, hashOf } from './content.ts'
+import { drain, some } from './events.ts'
 import { deadline, until } from './lab.ts'
 import type { Facts, Lab } from './lab.ts'
 import type { SingleKadDHT } from '@libp2p/kad-dht'
@@ -69,18 +70,4 @@ export default async function run (lab: Lab): Promise<Facts> {
   })
 
   return { ...found, sha256: hash.digest('hex') }
-}
-
-async function drain (events: AsyncIterable<unknown>): Promise<void> {
-  await some(events, () => false)
-}
-
-async function some <T> (events: AsyncIterable<T>, isIt: (event: T) => boolean): Promise<boolean> {
-  for await (const event of events) {
-    if (isIt(event)) {
-      return true
-    }
-  }
-
-  return false
 }
