@@ -8,7 +8,7 @@ import { runAddresses } from './run.ts'
 import type { StackName } from './report.ts'
 import type { AddressesInit } from './run.ts'
 
-const STACKS: StackName[] = ['official', 'transport', 'ours']
+const STACKS: StackName[] = ['official', 'transport', 'ours', 'go', 'rust']
 
 export const addressesCommand = new Command('addresses')
   .description('dials of peers with dead addresses, and a crawl of many such peers (needs root and socat)')

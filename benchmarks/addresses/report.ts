@@ -1,6 +1,9 @@
 import type { Environment } from '../../test/lab/report/environment.ts'
 
-export type StackName = 'official' | 'transport' | 'ours'
+/** Programs of other languages, which dial themselves with the options of their libraries at their defaults */
+export type ProgramStack = 'go' | 'rust'
+
+export type StackName = 'official' | 'transport' | 'ours' | ProgramStack
 
 /**
  * What is dead about an address

@@ -4,12 +4,11 @@ import { withCleanUp } from '../../test/lab/process/interrupt.ts'
 import { progress } from '../../test/lab/process/progress.ts'
 import { seededRandom, shuffled } from '../../test/lab/process/random.ts'
 import { environment } from '../../test/lab/report/environment.ts'
-import { scriptPath } from '../../test/lab/script-path.ts'
+import { isProgram, openEnds, startWorkers } from './ends.ts'
 import { HOSTS, NETWORKS, addNetworks } from './network.ts'
+import type { Listening } from './ends.ts'
 import type { AddressesReport, CostRow, CrawlRow, Dead, DialRow, StackName } from './report.ts'
-import type { AddressesTasks } from './worker.ts'
 import type { Link } from '../../test/lab/link/link.ts'
-import type { Worker } from '../../test/lab/process/worker.ts'
 
 export interface AddressesInit {
   /** One way, in ms */
@@ -41,12 +40,11 @@ const TIMEOUT = 5_000
 /** How many dials make a batch */
 const BATCH = 50
 
-type Listener = Awaited<ReturnType<AddressesTasks['listen']>>
-
 export async function runAddresses (init: AddressesInit): Promise<AddressesReport> {
   const { delay, stacks, dead, counts, rounds, batches, peers, limit, seed, command } = init
   const link = await openLink({ delay }, 'relay')
-  const shown = progress(stacks.length * (dead.length * counts.length * rounds + counts.length + (peers > 0 ? 1 : 0)) + (batches > 0 ? 1 : 0))
+  const workers = stacks.filter(stack => !isProgram(stack))
+  const shown = progress(stacks.length * dead.length * counts.length * rounds + workers.length * (counts.length + (peers > 0 ? 1 : 0)) + (batches > 0 ? 1 : 0))
 
   return withCleanUp(async () => link.close(), async () => {
     addNetworks(link)
@@ -73,7 +71,7 @@ export async function runAddresses (init: AddressesInit): Promise<AddressesRepor
         report.cost = await measureCost(batches)
       }
 
-      for (const stack of peers > 0 ? stacks : []) {
+      for (const stack of peers > 0 ? workers : []) {
         shown.step(`${stack}: crawl`)
         report.crawl.rows.push(await crawl(link, stack, init))
       }
@@ -86,29 +84,30 @@ export async function runAddresses (init: AddressesInit): Promise<AddressesRepor
 }
 
 async function measureDials (link: Link, stack: StackName, { dead, counts, rounds }: AddressesInit, report: AddressesReport, onStep: (what: string) => void): Promise<void> {
-  const [listener, dialer] = await startBoth(link, stack)
-  const listening = await listener.ask('listen')
+  const { dial, dialAgain, end, listening } = await openEnds(link, stack)
 
   // what runs is compiled
-  await dialer.ask('dial', addressesOf(listening, 'silent', 0), 5)
+  for (let i = 0; i < 5; i++) {
+    await dial(addressesOf(listening, 'silent', 0))
+  }
 
   for (const [kind, count] of dead.flatMap(kind => counts.map(count => [kind, count] as const))) {
     const row: DialRow = { stack, dead: kind, count, dials: [] }
 
     for (let round = 0; round < rounds && row.dials.every(({ lasted }) => lasted < TIMEOUT); round++) {
       onStep(`${stack}: ${count} ${kind}`)
-      row.dials.push(...await dialer.ask('dial', addressesOf(listening, kind, count), 1))
+      row.dials.push(await dial(addressesOf(listening, kind, count)))
     }
 
     report.dials.push(row)
   }
 
-  for (const count of counts) {
+  for (const count of dialAgain == null ? [] : counts) {
     onStep(`${stack}: again behind ${count} silent`)
-    report.again.push({ stack, count, dials: (await dialer.ask('dial', addressesOf(listening, 'silent', count), stack === 'official' ? 2 : 1 + rounds)).slice(1) })
+    report.again.push({ stack, count, dials: (await dialAgain?.(addressesOf(listening, 'silent', count), stack === 'official' ? 2 : 1 + rounds) ?? []).slice(1) })
   }
 
-  await Promise.all([listener.end(), dialer.end()])
+  await end()
 }
 
 /** Over loopback: nothing but the processor takes time */
@@ -116,7 +115,7 @@ async function measureCost (batches: number): Promise<CostRow[]> {
   const link = await openLink({ delay: 0 })
 
   return withCleanUp(async () => link.close(), async () => {
-    const [listener, dialer] = await startBoth(link, 'ours')
+    const [listener, dialer] = await startWorkers(link, 'ours')
     const { peer, ports } = await listener.ask('listen')
     const addresses = [ports.live, ports.refused, ports.mute].map(port => multiaddrOf({ host: '127.0.0.1', port }, peer))
 
@@ -128,7 +127,7 @@ async function measureCost (batches: number): Promise<CostRow[]> {
 }
 
 /** A peer's address behind dead ones */
-function addressesOf ({ peer, ports }: Listener, kind: Dead, count: number): string[] {
+function addressesOf ({ peer, ports }: Listening, kind: Dead, count: number): string[] {
   const at = (host: string, port: number): string => multiaddrOf({ host, port }, peer)
 
   return [
@@ -146,7 +145,7 @@ function addressesOf ({ peer, ports }: Listener, kind: Dead, count: number): str
 }
 
 async function crawl (link: Link, stack: StackName, { peers, limit, seed }: AddressesInit): Promise<CrawlRow> {
-  const [listener, dialer] = await startBoth(link, stack)
+  const [listener, dialer] = await startWorkers(link, stack)
   const random = seededRandom(seed)
   const total = peers * ADDRESSES
   const isDead = shuffled(Array.from({ length: total }, (_, i) => i < total * DEAD_SHARE), random)
@@ -161,10 +160,4 @@ async function crawl (link: Link, stack: StackName, { peers, limit, seed }: Addr
   await Promise.all([listener.end(), dialer.end()])
 
   return { stack, ...row }
-}
-
-async function startBoth (link: Link, stack: StackName): Promise<Array<Worker<AddressesTasks>>> {
-  const script = scriptPath(import.meta.url, 'worker')
-
-  return Promise.all((['listener', 'dialer'] as const).map(async end => link.start<AddressesTasks>(end, { script, args: [stack], name: `${stack} ${end}` })))
 }

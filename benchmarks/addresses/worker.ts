@@ -5,6 +5,7 @@ import net from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { STACKS, ourTcp } from '../../test/lab/peers/stacks.ts'
 import { serve } from '../../test/lab/process/serve.ts'
+import { activeOpens, counterIn } from './kernel-counters.ts'
 import type { CostRow, CrawlRow, Dialed } from './report.ts'
 import type { Libp2p, Stream } from '@libp2p/interface'
 
@@ -233,13 +234,7 @@ function nodePort (node: Libp2p): number {
 
 /** By this network namespace: those of new connections, and those that were sent again */
 function sentSyns (): number {
-  return counter('/proc/self/net/snmp', 'Tcp', 'ActiveOpens') + counter('/proc/self/net/netstat', 'TcpExt', 'TCPSynRetrans')
-}
-
-function counter (file: string, group: string, name: string): number {
-  const [names, values] = readFileSync(file, 'utf8').split('\n').filter(line => line.startsWith(`${group}:`)).map(line => line.split(' '))
-
-  return Number(values[names.indexOf(name)])
+  return activeOpens(readFileSync('/proc/self/net/snmp', 'utf8')) + counterIn(readFileSync('/proc/self/net/netstat', 'utf8'), 'TcpExt', 'TCPSynRetrans')
 }
 
 export type AddressesTasks = typeof tasks

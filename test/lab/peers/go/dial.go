@@ -12,6 +12,7 @@ import (
 	"iter"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/libp2p/go-libp2p"
@@ -46,10 +47,10 @@ func dial(address string, count int, size int, timeoutMs int, security string) e
 	out := json.NewEncoder(os.Stdout)
 	failed := false
 
-	for address := range addresses(address, count) {
-		target, err := peer.AddrInfoFromString(address)
+	for line := range addresses(address, count) {
+		target, err := parseTarget(line)
 		if err != nil {
-			return fmt.Errorf("%s: %w\n%w", address, err, errUsage)
+			return fmt.Errorf("%s: %w\n%w", line, err, errUsage)
 		}
 
 		// A host of its own for every run. One that has been connected remembers the addresses that the remote itself
@@ -103,6 +104,32 @@ func addresses(address string, count int) iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// parseTarget reads the addresses of one peer, with spaces between them.
+func parseTarget(line string) (*peer.AddrInfo, error) {
+	var target *peer.AddrInfo
+
+	for _, address := range strings.Fields(line) {
+		info, err := peer.AddrInfoFromString(address)
+		if err != nil {
+			return nil, err
+		}
+
+		if target == nil {
+			target = info
+		} else if target.ID != info.ID {
+			return nil, errors.New("the addresses are of several peers")
+		} else {
+			target.Addrs = append(target.Addrs, info.Addrs...)
+		}
+	}
+
+	if target == nil {
+		return nil, errors.New("no address to dial")
+	}
+
+	return target, nil
 }
 
 func dialOnce(h host.Host, target peer.AddrInfo, size int, timeout time.Duration) outcome {

@@ -35,13 +35,10 @@ pub async fn dial(options: Dial) -> Result<(), Box<dyn Error>> {
     let mut failed = false;
 
     while let Some(target) = drive(&mut swarm, targets.recv()).await {
-        let target: Multiaddr = target.parse()?;
-        let Some(Protocol::P2p(peer)) = target.iter().last() else {
-            return Err("the address has to end in /p2p/<peer id>".into());
-        };
+        let (peer, addresses) = parse(&target)?;
         let sent: Vec<u8> = rand::random_iter().take(options.bytes).collect();
         let start = Instant::now();
-        let run = dial_once(&mut swarm, &target, peer, sent);
+        let run = dial_once(&mut swarm, addresses, peer, sent);
         let result = match timeout(options.timeout, run).await {
             Ok(result) => result,
             Err(_) => Err(format!("timed out after {:?}", options.timeout).into()),
@@ -92,14 +89,27 @@ fn receive(targets: Targets) -> mpsc::Receiver<String> {
     receiver
 }
 
+/// The addresses of one peer, with spaces between them.
+fn parse(target: &str) -> Result<(PeerId, Vec<Multiaddr>), Box<dyn Error>> {
+    let addresses = target
+        .split_whitespace()
+        .map(str::parse)
+        .collect::<Result<Vec<Multiaddr>, _>>()?;
+
+    match addresses.first().and_then(|address| address.iter().last()) {
+        Some(Protocol::P2p(peer)) => Ok((peer, addresses)),
+        _ => Err("the address has to end in /p2p/<peer id>".into()),
+    }
+}
+
 /// Returns the times at which the connection was established, the stream open, and the first echoed byte there.
 async fn dial_once(
     swarm: &mut Swarm<Behaviour>,
-    target: &Multiaddr,
+    addresses: Vec<Multiaddr>,
     peer: PeerId,
     sent: Vec<u8>,
 ) -> Result<Marks, BoxError> {
-    let options = DialOpts::from(target.clone());
+    let options = DialOpts::peer_id(peer).addresses(addresses).build();
     let connection = options.connection_id();
     let mut control = swarm.behaviour().stream.new_control();
 
