@@ -1,13 +1,13 @@
+import { exec } from '../../test/lab/link/exec.ts'
 import { addressOf } from '../../test/lab/peers/address.ts'
 import { binaryOf, buildPeer } from '../../test/lab/peers/build.ts'
 import { runProgram } from '../../test/lab/peers/program.ts'
-import { exec } from '../../test/lab/link/exec.ts'
 import { scriptPath } from '../../test/lab/script-path.ts'
 import { activeOpens } from './kernel-counters.ts'
 import type { Dialed, ProgramStack, StackName } from './report.ts'
 import type { AddressesTasks } from './worker.ts'
-import type { RunningProgram } from '../../test/lab/peers/program.ts'
 import type { Link } from '../../test/lab/link/link.ts'
+import type { RunningProgram } from '../../test/lab/peers/program.ts'
 import type { Worker } from '../../test/lab/process/worker.ts'
 
 /** A peer, and servers that are not that peer: its id, and the port of each */
