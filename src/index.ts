@@ -34,7 +34,7 @@ import type { TCPComponents, TCPDialEvents, TCPOptions } from './options.ts'
 import type { Transport } from '@libp2p/interface'
 
 export { CLOSE_TIMEOUT } from './close-timeout.ts'
-export { IncompatibleUtilsError, ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
+export { IncompatibleMuxerError, IncompatibleUtilsError, ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
 export type { BindServer, ConnectOptions, Connector, Establishing, EstablishingState, FastOpenOutcome, Linux, OpenSocket, PortUse, Target } from './connector.ts'
 export { holePunching } from './nat/hole-punching.ts'
 export { optimistic } from './optimistic/optimistic.ts'

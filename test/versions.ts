@@ -40,6 +40,9 @@ const SETS = {
 
 type SetName = keyof typeof SETS
 
+/** From before the range: made for libp2p 2 */
+const TOO_OLD = '@chainsafe/libp2p-yamux@7.0.4'
+
 /** Those that rest on the packages most */
 const SPECS = [
   'test/compliance/*.spec.ts',
@@ -58,6 +61,9 @@ interface Row {
   set: SetName
   versions: string[]
   report: Report
+
+  /** What `optimistic()` says of {@link TOO_OLD} */
+  refusal: string
 }
 
 const setNames = Object.keys(SETS) as SetName[]
@@ -76,7 +82,7 @@ await new Command('test:versions')
       console.info('wrote %s', path.relative(root, page))
     }
 
-    process.exitCode = rows.every(({ report }) => report.stats.failures === 0 && report.stats.passes > 0) ? 0 : 1
+    process.exitCode = rows.every(({ report }) => report.stats.failures === 0 && report.stats.passes > 0) && rows.every(({ refusal }) => refusal.startsWith('IncompatibleMuxerError')) ? 0 : 1
   })
   .parseAsync()
 
@@ -110,10 +116,23 @@ async function run (set: SetName): Promise<Row> {
     console.info('%s: %d pass, %d fail', set, report.stats.passes, report.stats.failures)
     report.failures.forEach(({ fullTitle, err }) => { console.info('  fails: %s\n         %s', fullTitle, err.message?.split('\n')[0]) })
 
-    return { set, versions, report }
+    const refusal = await refusalOf(copy, TOO_OLD)
+
+    console.info('%s: %s is refused: %s', set, TOO_OLD, refusal)
+
+    return { set, versions, report, refusal }
   } finally {
     await rm(copy, { recursive: true, force: true })
   }
+}
+
+/** The error of a dial */
+async function refusalOf (copy: string, version: string): Promise<string> {
+  const folder = path.join(copy, 'too-old')
+  await execa('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, `old@npm:${version}`])
+  const { stdout } = await execa(process.execPath, ['test/foreign/fixtures/refusals.ts', path.join(folder, 'node_modules/old/dist/src/index.js')], { cwd: copy, env: { NODE_NO_WARNINGS: '1' } })
+
+  return JSON.parse(stdout).dialer
 }
 
 /** Nested copies get the same version, so that everything runs on it */
@@ -146,6 +165,7 @@ function pageOf (rows: Row[]): string {
         ['behaviour tests that pass', ...rows.map(({ report: { stats } }) => `${stats.passes} of ${stats.passes + stats.failures}`)]
       ]
     }),
+    `\`optimistic()\` refuses a muxer from before libp2p 3, here \`${TOO_OLD}\`: "${rows[0].refusal}". A dial with \`@libp2p/noise\` from before 17 fails with an \`EncryptionFailedError\`, with every transport.`,
     'Before `@libp2p/yamux` 8.0.3 and `@chainsafe/libp2p-yamux` 8.0.1 a connection that fails while a stream is open raises an unhandled rejection, with every transport: Node then ends the process.'
   ].join('\n\n') + '\n'
 }

@@ -52,7 +52,8 @@ export function expectIdentity (name: IdentityName, holds: boolean): void {
   }
 }
 
-function warnOnce (key: string, message: string): void {
+/** One warning of the process for each key */
+export function warnOnce (key: string, message: string): void {
   if (!warned.has(key)) {
     warned.add(key)
     process.emitWarning(message, { code: MISSING_MEMBER })

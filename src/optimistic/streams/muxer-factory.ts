@@ -1,6 +1,7 @@
 import { ConnectionClosedError, serviceCapabilities } from '@libp2p/interface'
+import { IncompatibleMuxerError } from '../../errors.ts'
 import { YAMUX_PROTOCOL, YamuxCredit } from '../../flow/yamux-credit.ts'
-import { expectIdentity, hasMembers } from '../../foreign/check.ts'
+import { expectIdentity, hasMembers, warnOnce } from '../../foreign/check.ts'
 import { EarlyListener } from './early-listener.ts'
 import { rejectFailedStreams } from './failed-stream.ts'
 import { keepFin } from './kept-fin.ts'
@@ -69,6 +70,7 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
 
   /**
    * @throws {ConnectionClosedError} if the connection has ended: nobody would tell the muxer
+   * @throws {IncompatibleMuxerError} if the muxer is one for libp2p 2, whose factories look the same
    */
   createStreamMuxer (connection: MessageStream): StreamMuxer {
     if (connection.status !== 'open' && connection.status !== 'closing') {
@@ -87,8 +89,23 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
   }
 
   #createMuxer (connection: MessageStream): StreamMuxer {
-    const create = (): StreamMuxer => this.#factory.createStreamMuxer(connection)
+    const create = (): StreamMuxer => {
+      const muxer = this.#factory.createStreamMuxer(connection)
+
+      if (isOfLibp2p2(muxer)) {
+        const error = new IncompatibleMuxerError(this.protocol)
+        // libp2p tells nobody of an error on a listener
+        warnOnce('muxer of libp2p 2', error.message)
+        throw error
+      }
+
+      return muxer
+    }
 
     return this.#hasCredit && hasMembers('belowMuxer', connection) ? new YamuxCredit(connection, create).muxer : create()
   }
+}
+
+function isOfLibp2p2 (muxer: StreamMuxer & { newStream?: unknown }): boolean {
+  return typeof muxer.newStream === 'function' && typeof muxer.createStream !== 'function'
 }
