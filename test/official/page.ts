@@ -24,7 +24,7 @@ export interface Outcome {
 /** By column. One that was not run is missing */
 export type Outcomes = Partial<Record<Column, Outcome[]>>
 
-/** What the official transport gets wrong. The titles of the tests bear the numbers; docs/upstream.md has a cure for each */
+/** What the official transport gets wrong. The titles of the tests bear the numbers; docs/differences.md says more */
 const FAULTS = {
   1: 'close() and the peer\'s FIN lose data',
   2: 'the inactivity timeout does nothing after the peer\'s FIN',
