@@ -2,6 +2,7 @@ import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/i
 import { isUint8ArrayList } from 'uint8arraylist'
 import { COPY_BYTES } from '../bytes/copy-run.ts'
 import { TCPStalledWriteError, withCause } from '../errors.ts'
+import { afterPoll } from '../event-loop/after-poll.ts'
 import { flushLate } from '../event-loop/flush-soon.ts'
 import { nextState } from './close-state.ts'
 import { Closing } from './closing.ts'
@@ -42,6 +43,13 @@ export interface SocketConnectionInit extends Omit<AbstractMultiaddrConnectionIn
    */
   gather?: number
 }
+
+/**
+ * How long an upgrade may go on after the peer's FIN, in ms. A muxer is negotiated through the encrypter,
+ * whose reader hears of the end of a connection, and not of FIN: it would wait for the timeout of the upgrade.
+ * A connection gater that takes longer loses what the peer sent before its FIN, as with the official transport
+ */
+const UPGRADE_AFTER_FIN = 500
 
 /** The peer closed its end before we had closed ours, or its host is gone. Nothing is wrong at this end */
 const RESET_CODES = ['ECONNRESET', 'EPIPE']
@@ -321,6 +329,17 @@ export class SocketConnection extends MessageConnection implements Reader, Write
 
     if (cause === 'close' || !this.#isUpgrading) {
       this.#closing.start()
+    } else {
+      afterPoll(UPGRADE_AFTER_FIN, () => { this.#endUpgrade() }, false)
+    }
+  }
+
+  /** The peer gets FIN. The layers above get an error: then they drop what they have read, and nothing answers it */
+  #endUpgrade (): void {
+    if (this.#isUpgrading && this.status === 'closing') {
+      this.#outgoing.flush()
+      this.#socket.end()
+      this.abort(new ConnectionClosedError('The peer closed the connection during the upgrade'))
     }
   }
 

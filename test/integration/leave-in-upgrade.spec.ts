@@ -1,16 +1,19 @@
 import { once } from 'node:events'
 import net from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { noise } from '@libp2p/noise'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { optimistic } from '../../src/index.ts'
+import { withoutEarlyMuxer } from '../fault/kill/encrypters.ts'
 import { METHODS, WAITS, slowGater } from '../fault/upgrade/gaters.ts'
 import { KiB, payload, readToEnd, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { createNode } from '../fixtures/node.ts'
 import { portOf } from '../fixtures/raw.ts'
 import { openSockets, until, within } from '../fixtures/waiting.ts'
-import type { Connection } from '@libp2p/interface'
+import type { Encrypter } from '../fault/kill/encrypters.ts'
+import type { Connection, MultiaddrConnection } from '@libp2p/interface'
 
 const PROTOCOL = '/test/leave/1.0.0'
 const CONNECTIONS = 20
@@ -48,6 +51,19 @@ describe('a listener whose connection gater reads a file', function () {
     }
   }
 
+  for (const stack of ['plain', 'decorated'] as const) {
+    it(`lives on when a peer closes at once, and each answer takes longer than an upgrade goes on after FIN, ${stack}`, async () => {
+      const listener = await createNode(defer, { ...STACKS[stack](), listen: true, connectionGater: slowGater(METHODS.listener, async () => delay(700)) })
+      const dialer = await createNode(defer, STACKS[stack]())
+
+      await Promise.all(Array.from({ length: 4 }, async () => {
+        ENDINGS.closes(await dialer.dial(listener.getMultiaddrs(), { force: true }))
+      }))
+      await until(() => listener.getConnections().length === 0, 'no connection is left')
+      await until(() => openSockets() === 0, 'no socket is left')
+    })
+  }
+
   for (const [when, bytes] of [['at once', ''], ['after its first message', '\x13/multistream/1.0.0\n']]) {
     it(`sends FIN, and no reset, to a peer that sends FIN ${when}`, async () => {
       const listener = await createNode(defer, { listen: true })
@@ -78,3 +94,45 @@ describe('a listener whose connection gater reads a file', function () {
     expect(await within(5_000, 'the handler', received.promise)).to.deep.equal(tally(data))
   })
 })
+
+for (const [stack, options] of Object.entries(STACKS)) {
+  describe(`a peer that sends FIN before it agrees on the muxer, ${stack}`, () => {
+    const defer = cleanUpAfterEach()
+
+    it('ends a dial at once, and not at its timeout', async () => {
+      const listener = await createNode(defer, { listen: true, connectionEncrypters: [leaving(noise(), 'secureInbound')] })
+      const dialer = await createNode(defer, { ...options(), connectionEncrypters: [withoutEarlyMuxer(noise())] })
+
+      await expect(within(3_000, 'the dial', dialer.dial(listener.getMultiaddrs()))).to.eventually.be.rejected()
+        .with.property('message').that.does.not.include('took longer')
+      await until(() => openSockets() === 0, 'no socket is left')
+    })
+
+    it('leaves a listener no socket', async () => {
+      const listener = await createNode(defer, { ...options(), listen: true, connectionEncrypters: [withoutEarlyMuxer(noise())] })
+      const dialer = await createNode(defer, { connectionEncrypters: [leaving(noise(), 'secureOutbound')] })
+
+      await expect(dialer.dial(listener.getMultiaddrs())).to.eventually.be.rejected()
+      await within(3_000, 'the end', until(() => openSockets() === 0, 'no socket is left'))
+    })
+  })
+}
+
+/** Closes the connection when its handshake is done */
+function leaving (encrypter: Encrypter, secure: 'secureInbound' | 'secureOutbound'): Encrypter {
+  return components => {
+    const wrapped = withoutEarlyMuxer(encrypter)(components)
+
+    return {
+      protocol: wrapped.protocol,
+      secureInbound: wrapped.secureInbound.bind(wrapped),
+      secureOutbound: wrapped.secureOutbound.bind(wrapped),
+      [secure]: async (connection: MultiaddrConnection, options: any) => {
+        await wrapped[secure](connection, options)
+        await connection.close()
+
+        throw new Error('This peer has changed its mind')
+      }
+    }
+  }
+}

@@ -1,6 +1,6 @@
 import type { ConnectionEncrypter, SecuredConnection } from '@libp2p/interface'
 
-type Encrypter = (components: any) => ConnectionEncrypter
+export type Encrypter = (components: any) => ConnectionEncrypter
 type Secure = () => Promise<SecuredConnection>
 
 /**
