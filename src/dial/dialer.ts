@@ -21,7 +21,7 @@ import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { PortUse, Target } from '../connector.ts'
 import type { TCPDialOptions } from '../options.ts'
 import type { TransportSettings } from '../settings.ts'
-import type { DialHooks } from './race/race.ts'
+import type { DialHooks } from './race/init.ts'
 import type { Connection, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 

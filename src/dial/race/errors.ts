@@ -1,5 +1,5 @@
 import { AbortError, ConnectionFailedError } from '@libp2p/interface'
-import { TCPConnectError } from '../../errors.ts'
+import { TCPConnectError, abortError } from '../../errors.ts'
 import { printable } from '../../printable.ts'
 import type { Attempt, Entrant } from './entrant.ts'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -20,4 +20,23 @@ export function silentError ({ ma, name }: Entrant, { since, connected }: Attemp
 /** The connection gater has changed its mind: libp2p has asked it too, and does not dial what is denied */
 export function deniedError (ma: Multiaddr): ConnectionFailedError {
   return new ConnectionFailedError(printable(`The connection gater denies ${ma}`))
+}
+
+/** The signal of the race has fired. With what each of the addresses has done until then */
+export function abortedError (signal: AbortSignal, entrants: Entrant[]): Error {
+  const error = abortError(signal)
+
+  if (entrants.length > 0) {
+    error.message += printable(`: ${entrants.map(describe).join('; ')}`)
+  }
+
+  return error
+}
+
+function describe ({ ma, state, error, attempt }: Entrant): string {
+  if (error != null) {
+    return `${ma}: ${error.message}`
+  }
+
+  return `${ma}: ${attempt == null ? 'not dialed' : `${state} for ${Math.round(performance.now() - attempt.since)} ms`}`
 }

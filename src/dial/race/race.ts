@@ -1,25 +1,12 @@
 import { NotStartedError } from '@libp2p/interface'
-import { abortError } from '../../errors.ts'
 import { afterPoll } from '../../event-loop/after-poll.ts'
-import { printable } from '../../printable.ts'
-import { MIN_ATTEMPT_DELAY } from '../stagger.ts'
-import { abandonedError, deniedError, silentError } from './errors.ts'
-import { startTimes } from './ranking.ts'
-import type { Attempt, Entrant, EntrantState } from './entrant.ts'
-import type { Experience } from './experience.ts'
-import type { Places } from './places.ts'
-import type { Connection, Logger } from '@libp2p/interface'
-import type { Multiaddr } from '@multiformats/multiaddr'
-import type { Socket } from 'node:net'
-
-/** How long the upgrade of a connection may take before other addresses are tried too, in ms, if the peer has said nothing */
-const MAX_MUTE = 1_000
-
-/** ... and if it has */
-const MAX_UPGRADE = 2_000
-
-/** A silent address has had its time after this many ms: the kernel has sent its third SYN, and nothing came. go-libp2p waits as long */
-const SILENCE = 5_000
+import { abandonedError, abortedError, silentError } from './errors.ts'
+import { Pace } from './pace.ts'
+import { beginPatience, judgeUnfinished, patienceUntil } from './patience.ts'
+import { UnderWay } from './under-way.ts'
+import type { Attempt, Entrant } from './entrant.ts'
+import type { RaceInit } from './init.ts'
+import type { Connection } from '@libp2p/interface'
 
 /**
  * - `connecting`: no address is connected yet
@@ -30,44 +17,6 @@ const SILENCE = 5_000
  */
 type RaceState = 'connecting' | 'upgrading' | 'suspicious' | 'over'
 
-/** What the race wants to hear from a dial, and may decide */
-export interface DialHooks {
-  /**
-   * The socket is connected, and nothing was sent. `isPending`: with TCP Fast Open the SYN still waits for the first write
-   *
-   * @throws {AbortError} if the connection is not needed any more
-   */
-  onConnected(socket: Socket, isPending: boolean): void
-
-  /** Whether the SYN may wait for data */
-  maySynWait: boolean
-}
-
-export interface RaceInit {
-  peer: string
-
-  /** The address that libp2p dials: its signal ends the race */
-  driver: Entrant
-
-  /** In the order in which they are tried, the driver among them */
-  entrants: Entrant[]
-  delay: number
-
-  /** An upgrade has failed earlier in this dial */
-  isSuspicious: boolean
-  signal: AbortSignal
-
-  /** The transport stops */
-  stopping: AbortSignal
-  places: Places
-  experience: Experience
-  log: Logger
-
-  /** Asks the connection gater, which libp2p has asked about the driver */
-  mayDial?(ma: Multiaddr): Promise<boolean>
-  dial(ma: Multiaddr, signal: AbortSignal, hooks: DialHooks): Promise<Connection>
-}
-
 /**
  * Dials the addresses of one peer until one of them is connected and upgraded. An address is begun twice at most: once more if
  * it was given up for one that connected first, whose upgrade then failed.
@@ -75,25 +24,30 @@ export interface RaceInit {
 export class Race {
   readonly #init: RaceInit
   readonly #waiting: Entrant[]
-  readonly #underWay = new Set<Entrant>()
-  readonly #times: number[]
+  readonly #underWay: UnderWay
+  readonly #pace: Pace
   readonly #result = Promise.withResolvers<Connection>()
-  readonly #began = performance.now()
   #state: RaceState
   #cancelTimer?: () => void
 
-  /** How many attempts have begun */
-  #started = 0
-  #lastStart = -Infinity
-
-  /** How many have failed, and were not replaced yet */
-  #failed = 0
-
   constructor (init: RaceInit) {
+    const { delay, dial, driver, entrants, isSuspicious, mayDial, places } = init
+
     this.#init = init
-    this.#waiting = [...init.entrants]
-    this.#state = init.isSuspicious ? 'suspicious' : 'connecting'
-    this.#times = startTimes(init.entrants.length, init.delay)
+    this.#waiting = [...entrants]
+    this.#state = isSuspicious ? 'suspicious' : 'connecting'
+    this.#pace = new Pace(entrants.length, delay)
+    this.#underWay = new UnderWay({
+      driver,
+      mayDial,
+      places,
+      pace: this.#pace,
+      dial: async ({ ma }, signal, hooks) => dial(ma, signal, hooks),
+      onConnected: (entrant, isPending) => { this.#onConnected(entrant, isPending) },
+      onConnection: (entrant, connection, isOver) => { this.#onConnection(entrant, connection, isOver) },
+      onFailure: (entrant, attempt, error) => { this.#onFailure(entrant, attempt, error) },
+      onCrash: err => { this.#onCrash(err) }
+    })
   }
 
   /**
@@ -122,26 +76,11 @@ export class Race {
     }
   }
 
-  /** A logger of somebody else throws: the dial fails, and the process goes on */
-  readonly #onCrash = (err: Error): void => {
-    this.#state = 'over'
-    this.#result.reject(err)
-    this.#end()
-  }
-
-  readonly #onTimer = (): void => {
-    try {
-      this.#next()
-    } catch (err: any) {
-      this.#onCrash(err)
-    }
-  }
-
   /** Begins what is due, and waits for what is due next */
   #next (): void {
     this.#cancelTimer?.()
     this.#noticeAnswers()
-    this.#connectQueued()
+    this.#underWay.connectQueued()
 
     while (this.#state !== 'over' && this.#waiting.length > 0) {
       const due = this.#dueTime()
@@ -162,20 +101,11 @@ export class Race {
     }
   }
 
-  /** When the next attempt is due */
+  /** When the next attempt is due: no earlier than the patience with an upgrade ends */
   #dueTime (): number {
-    const soonest = this.#lastStart + MIN_ATTEMPT_DELAY
     const alone = this.#aloneUntil()
 
-    if (alone != null) {
-      return Math.max(soonest, alone)
-    }
-
-    if (this.#failed > 0 || this.#underWay.size === 0 || this.#started >= this.#times.length) {
-      return soonest
-    }
-
-    return Math.max(soonest, this.#began + this.#times[this.#started])
+    return alone == null ? this.#pace.due(this.#underWay.size) : Math.max(this.#pace.soonest, alone)
   }
 
   /** Until when a connection is upgraded alone, if one is */
@@ -186,149 +116,68 @@ export class Race {
       return
     }
 
-    const [{ ma, attempt }] = this.#all('upgrading')
-    const { connected = 0, lateAt = 0, since = 0, socket } = attempt ?? {}
+    const [{ ma, attempt }] = this.#underWay.all('upgrading')
+    const until = attempt == null ? undefined : patienceUntil(attempt, delay)
 
-    if (attempt == null || performance.now() < lateAt - 0.5) {
-      return lateAt
+    if (until == null) {
+      log('the upgrade of the connection to %a takes long', ma)
+      this.#state = 'suspicious'
     }
 
-    // it may negotiate in full, or be busy
-    if (socket != null && socket.bytesRead > 0 && attempt.hasSpoken !== true) {
-      attempt.hasSpoken = true
-      attempt.lateAt = Math.min(since + Math.max(4 * delay, 10 * (connected - since)), connected + MAX_UPGRADE)
-
-      return attempt.lateAt
-    }
-
-    log('the upgrade of the connection to %a takes long', ma)
-    this.#state = 'suspicious'
+    return until
   }
 
   #start (entrant: Entrant): void {
-    const { driver, mayDial } = this.#init
-
-    this.#logStart(entrant)
-    this.#started++
-    this.#failed = Math.max(0, this.#failed - 1)
-    this.#lastStart = performance.now()
-    this.#underWay.add(entrant)
-    entrant.starts++
-
-    const attempt: Attempt = entrant.attempt = { controller: new AbortController(), since: performance.now() }
-
-    if (entrant === driver || entrant.isAllowed || mayDial == null) {
-      this.#takePlace(entrant, attempt)
-      return
+    if (this.#pace.started > 0) {
+      this.#init.log('no connection after %d ms, dialing %a too', Math.round(this.#pace.age), entrant.ma)
     }
 
-    entrant.state = 'asking'
-    mayDial(entrant.ma).then(isAllowed => {
-      if (entrant.attempt !== attempt) {
-        return
-      }
-
-      if (isAllowed) {
-        entrant.isAllowed = true
-        this.#takePlace(entrant, attempt)
-      } else {
-        this.#onFailure(entrant, attempt, deniedError(entrant.ma))
-      }
-    }, err => { this.#onFailure(entrant, attempt, err) }).catch(this.#onCrash)
+    this.#pace.start()
+    this.#underWay.start(entrant)
   }
 
-  #takePlace (entrant: Entrant, attempt: Attempt): void {
-    if (this.#all('connecting').length === 0) {
-      this.#connect(entrant, attempt)
-      return
-    }
-
-    entrant.state = 'queued'
-    attempt.place = this.#init.places.ask({
-      granted: () => { this.#connect(entrant, attempt) },
-      evicted: () => { this.#onFailure(entrant, attempt, silentError(entrant, attempt, 'other dials needed its place')) }
-    })
-  }
-
-  /** The only one that connects needs no place */
-  #connectQueued (): void {
-    const [entrant] = this.#all('queued')
-
-    if (entrant?.attempt != null && this.#all('connecting').length === 0) {
-      entrant.attempt.place?.release()
-      entrant.attempt.place = undefined
-      this.#connect(entrant, entrant.attempt)
-    }
-  }
-
-  #connect (entrant: Entrant, attempt: Attempt): void {
-    const { controller } = attempt
-
-    entrant.state = 'connecting'
-    attempt.since = performance.now()
-    this.#init.dial(entrant.ma, controller.signal, {
-      onConnected: (socket, isPending) => { this.#onConnected(entrant, attempt, socket, isPending) },
-      maySynWait: this.#started === 1
-    }).then(
-      connection => { this.#onConnection(entrant, attempt, connection) },
-      err => { this.#onFailure(entrant, attempt, err) }
-    ).catch(this.#onCrash)
-  }
-
-  #onConnected (entrant: Entrant, attempt: Attempt, socket: Socket, isPending: boolean): void {
-    if (entrant.attempt !== attempt) {
-      // it connected in the same moment as another
-      throw abandonedError()
-    }
-
-    attempt.socket = socket
-
+  #onConnected (entrant: Entrant, isPending: boolean): void {
     if (entrant.state === 'connecting' && !isPending) {
-      this.#beginUpgrade(entrant, attempt)
+      this.#beginUpgrade(entrant)
     }
   }
 
   /** With TCP Fast Open only what comes back shows that the peer has answered the SYN */
   #noticeAnswers (): void {
-    for (const entrant of this.#all('connecting')) {
-      const { attempt } = entrant
+    for (const entrant of this.#underWay.all('connecting')) {
+      const { socket } = entrant.attempt ?? {}
 
-      if (attempt?.socket != null && attempt.socket.bytesRead > 0) {
-        this.#beginUpgrade(entrant, attempt)
+      if (socket != null && socket.bytesRead > 0) {
+        this.#beginUpgrade(entrant)
       }
     }
   }
 
-  #beginUpgrade (entrant: Entrant, attempt: Attempt): void {
-    const { delay } = this.#init
-    const now = performance.now()
+  #beginUpgrade (entrant: Entrant): void {
+    const { attempt } = entrant
 
     entrant.state = 'upgrading'
-    attempt.place?.release()
+    attempt?.place?.release()
 
-    if (this.#state !== 'connecting') {
+    if (this.#state !== 'connecting' || attempt == null) {
       return
     }
 
     this.#state = 'upgrading'
-    attempt.connected = now
-    // two round trips after it has connected, a peer that is alive has answered
-    attempt.lateAt = Math.min(attempt.since + Math.max(delay, 3 * (now - attempt.since)), now + MAX_MUTE)
+    beginPatience(attempt, this.#init.delay)
 
-    for (const other of this.#underWay) {
-      if (other !== entrant) {
-        this.#giveUp(other)
-        this.#waiting.push(other)
-      }
+    for (const other of this.#underWay.all().filter(other => other !== entrant)) {
+      this.#giveUp(other)
+      this.#waiting.push(other)
     }
 
     this.#next()
   }
 
-  #onConnection (entrant: Entrant, attempt: Attempt, connection: Connection): void {
+  #onConnection (entrant: Entrant, connection: Connection, isOver: boolean): void {
     const { experience, log, peer } = this.#init
 
-    if (this.#state === 'over' || entrant.attempt !== attempt) {
+    if (this.#state === 'over' || isOver) {
       // upgraded in the same moment as another
       abandon(connection)
       return
@@ -338,18 +187,17 @@ export class Race {
     this.#state = 'over'
     this.#result.resolve(connection)
 
-    if (this.#started > 1) {
-      log('the dial to %s took %d ms and %d attempts, %a was first', peer, Math.round(this.#age()), this.#started, entrant.ma)
+    if (this.#pace.started > 1) {
+      log('the dial to %s took %d ms and %d attempts, %a was first', peer, Math.round(this.#pace.age), this.#pace.started, entrant.ma)
     }
 
-    entrant.attempt = undefined
-    this.#underWay.delete(entrant)
+    this.#underWay.forget(entrant)
   }
 
   #onFailure (entrant: Entrant, attempt: Attempt, error: Error): void {
     const { experience, log, peer } = this.#init
 
-    if (this.#state === 'over' || entrant.attempt !== attempt) {
+    if (this.#state === 'over') {
       return
     }
 
@@ -360,15 +208,10 @@ export class Race {
       this.#state = 'suspicious'
     }
 
-    this.#endAttempt(entrant)
-    this.#setFailed(entrant, error)
-    this.#failed++
+    this.#underWay.end(entrant)
+    setFailed(entrant, error)
+    this.#pace.fail()
     this.#next()
-  }
-
-  #setFailed (entrant: Entrant, error: Error): void {
-    entrant.state = 'failed'
-    entrant.error = error
   }
 
   /** Ends an attempt that may be made again */
@@ -380,24 +223,28 @@ export class Race {
       experience.wasSilent(peer, entrant.name)
     }
 
-    this.#endAttempt(entrant)
+    this.#underWay.end(entrant)
     entrant.state = 'waiting'
   }
 
-  #endAttempt (entrant: Entrant): void {
-    const { attempt } = entrant
-
-    entrant.attempt = undefined
-    this.#underWay.delete(entrant)
-    attempt?.place?.release()
-    attempt?.controller.abort(abandonedError())
+  #lose (): void {
+    this.#state = 'over'
+    this.#result.reject(this.#init.driver.error)
   }
 
-  #lose (): void {
-    const { driver } = this.#init
+  readonly #onTimer = (): void => {
+    try {
+      this.#next()
+    } catch (err: any) {
+      this.#onCrash(err)
+    }
+  }
 
+  /** A logger of somebody else throws: the dial fails, and the process goes on */
+  #onCrash (err: Error): void {
     this.#state = 'over'
-    this.#result.reject(driver.error)
+    this.#result.reject(err)
+    this.#end()
   }
 
   readonly #onStop = (): void => {
@@ -413,81 +260,59 @@ export class Race {
    * that have been silent for as long have failed too.
    */
   readonly #onAbort = (): void => {
-    const { delay, entrants, experience, log, peer, signal } = this.#init
+    const { entrants, log, peer, signal } = this.#init
+    const { age, started } = this.#pace
 
     if (this.#state === 'over') {
       return
     }
 
     this.#state = 'over'
-    const enough = Math.min(SILENCE, this.#age() / 2)
+    this.#judgeAll()
+    log('the dial to %s was aborted after %d ms and %d attempts', peer, Math.round(age), started)
+    this.#result.reject(abortedError(signal, started > 1 ? entrants : []))
+    this.#end()
+  }
 
-    for (const entrant of this.#underWay) {
-      const { attempt } = entrant
+  #judgeAll (): void {
+    const { delay, experience, peer } = this.#init
 
-      if (attempt == null || !['connecting', 'upgrading'].includes(entrant.state)) {
+    for (const entrant of this.#underWay.all('connecting', 'upgrading')) {
+      const { attempt, state, starts } = entrant
+
+      if (attempt == null) {
         continue
       }
 
-      const waited = performance.now() - attempt.since
+      const { isSilent, isFailed } = judgeUnfinished(state as 'connecting' | 'upgrading', starts, attempt, delay, this.#pace.age)
 
-      // the caller may have given up early, and a slow upgrade is no silence
-      if (waited >= (entrant.state === 'connecting' ? delay : SILENCE)) {
+      if (isSilent) {
         experience.wasSilent(peer, entrant.name)
       }
 
-      if (entrant.starts > 1 || waited >= enough) {
-        this.#setFailed(entrant, silentError(entrant, attempt))
+      if (isFailed) {
+        setFailed(entrant, silentError(entrant, attempt))
       }
     }
-
-    const error = abortError(signal)
-
-    if (this.#started > 1) {
-      error.message += printable(`: ${entrants.map(entrant => this.#describe(entrant)).join('; ')}`)
-    }
-
-    log('the dial to %s was aborted after %d ms and %d attempts', peer, Math.round(this.#age()), this.#started)
-    this.#result.reject(error)
-    this.#end()
   }
 
   #end (): void {
     this.#state = 'over'
     this.#cancelTimer?.()
 
-    for (const entrant of [...this.#underWay]) {
+    for (const entrant of this.#underWay.all()) {
       if (entrant.state === 'failed') {
-        this.#endAttempt(entrant)
+        this.#underWay.end(entrant)
       } else {
         this.#giveUp(entrant)
       }
     }
   }
+}
 
-  #all (state: EntrantState): Entrant[] {
-    return [...this.#underWay].filter(entrant => entrant.state === state)
-  }
-
-  #age (): number {
-    return performance.now() - this.#began
-  }
-
-  #describe ({ ma, state, error, attempt }: Entrant): string {
-    if (error != null) {
-      return `${ma}: ${error.message}`
-    }
-
-    return `${ma}: ${attempt == null ? 'not dialed' : `${state} for ${Math.round(performance.now() - attempt.since)} ms`}`
-  }
-
-  #logStart ({ ma }: Entrant): void {
-    const { log } = this.#init
-
-    if (this.#started > 0) {
-      log('no connection after %d ms, dialing %a too', Math.round(this.#age()), ma)
-    }
-  }
+function setFailed (entrant: Entrant, error: Error): void {
+  entrant.state = 'failed'
+  entrant.error = error
 }
 
 /** Its muxer may try to send a last message */

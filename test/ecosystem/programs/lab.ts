@@ -113,9 +113,9 @@ export function deadline (ms: number): AbortSignal {
   return signal
 }
 
-/** Wait for what no event tells of, and fail after a minute */
-export async function until (isReady: () => boolean | Promise<boolean>): Promise<void> {
-  const signal = deadline(60_000)
+/** Wait for what no event tells of, and fail after a minute, or so many ms */
+export async function until (isReady: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
+  const signal = deadline(ms)
 
   while (!await isReady()) {
     signal.throwIfAborted()

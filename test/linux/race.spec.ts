@@ -1,0 +1,67 @@
+import { expect } from 'aegir/chai'
+import { linux } from '../../src/linux/index.ts'
+import { addressOf, countSockets, mutePort, refusedPort, resettingPort, silentPorts, strangerPort } from '../dial/race/fixtures/addresses.ts'
+import { canReusePort } from '../fixtures/can-reuse-port.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { createNode } from '../fixtures/node.ts'
+import { portOf } from '../fixtures/raw.ts'
+import { until } from '../fixtures/waiting.ts'
+import { canListen } from './fixtures/availability.ts'
+import type { TCPOptions } from '../../src/index.ts'
+
+const modes: Record<string, () => TCPOptions> = {
+  reusePort: () => ({ reusePort: true }),
+  'linux()': () => ({ linux: linux() }),
+  fastOpen: () => ({ linux: linux({ fastOpen: true }) }),
+  'linux() and reusePort': () => ({ linux: linux(), reusePort: true }),
+  'fastOpen and reusePort': () => ({ linux: linux({ fastOpen: true }), reusePort: true })
+}
+
+for (const [mode, tcp] of Object.entries(modes)) {
+  describe(`a dial of a peer with dead addresses, with ${mode}`, function () {
+    this.timeout(20_000)
+
+    const defer = cleanUpAfterEach()
+
+    before(function () {
+      if ((mode !== 'reusePort' && !canListen) || (mode.includes('reusePort') && !canReusePort)) {
+        this.skip()
+      }
+    })
+
+    const kinds = {
+      refused: async () => [await refusedPort(), await refusedPort()],
+      resetting: async () => [await resettingPort(defer), await resettingPort(defer)],
+      silent: async () => silentPorts(defer, 2),
+      mute: async () => [await mutePort(defer), await mutePort(defer)],
+      stranger: async () => [await strangerPort(defer), await strangerPort(defer)],
+      mixed: async () => [...await silentPorts(defer, 2), await refusedPort(), await mutePort(defer), await strangerPort(defer), await resettingPort(defer)]
+    }
+
+    for (const [kind, makePorts] of Object.entries(kinds)) {
+      for (const host of ['/ip4/127.0.0.1', '/dns4/localhost']) {
+        it(`finds the live one behind two that are ${kind}, at ${host}, and the second time at once`, async () => {
+          const live = await createNode(defer, { listen: true, tcp: tcp() })
+          // its listening port is what it dials from with reusePort
+          const dialer = await createNode(defer, { listen: true, tcp: tcp() })
+          const livePort = portOf(live.getMultiaddrs()[0])
+          const addresses = [...await makePorts(), livePort].map(port => addressOf(port, live.peerId, host))
+          const { sockets } = countSockets(defer)
+          const start = performance.now()
+          const first = await dialer.dial(addresses)
+
+          expect(portOf(first.remoteAddr)).to.equal(livePort)
+          // libp2p gives one silent address 6 s; machines are busy
+          expect(performance.now() - start).to.be.below(3_000)
+          await dialer.hangUp(live.peerId)
+
+          const second = await dialer.dial(addresses)
+
+          expect(portOf(second.remoteAddr)).to.equal(livePort)
+          await dialer.stop()
+          await until(() => sockets.every(({ destroyed }) => destroyed), 'no socket is left')
+        })
+      }
+    }
+  })
+}
