@@ -28,6 +28,9 @@ export interface Ends {
 /** How long a program may dial, in ms: all that it tries by default has failed by then */
 const TIMEOUT = 60_000
 
+/** Of the live address of a program. The namespace has no other program that could have it */
+const HIGH_PORT = 65_000
+
 export function isProgram (stack: StackName): stack is ProgramStack {
   return stack === 'go' || stack === 'rust'
 }
@@ -62,7 +65,8 @@ async function programEnds (link: Link, name: ProgramStack): Promise<Ends> {
   }
 
   const start = (end: 'listener' | 'dialer', ...args: string[]): RunningProgram => runProgram(link.commandAt(end, [binaryOf(name), ...args]))
-  const peers = [0, 1].map(() => start('listener', 'listen', '--host', '0.0.0.0'))
+  // go-libp2p dials the lowest port first: the kernel chooses none as high as this
+  const peers = [HIGH_PORT, 0].map(port => start('listener', 'listen', '--host', '0.0.0.0', '--port', `${port}`))
   const dialer = start('dialer', 'dial', '-', '--bytes', '1', '--timeout-ms', `${TIMEOUT}`)
   const others = await link.start<AddressesTasks>('listener', { script: scriptPath(import.meta.url, 'worker'), args: ['official'], name: 'the others' })
   const [live, stranger] = await Promise.all(peers.map(async peer => peer.nextLine()))

@@ -16,7 +16,7 @@ export function addressesResults (report: AddressesReport): Results {
     page: [
       '# Dead addresses',
       provenance(report),
-      `${report.link}, ${whole(report.roundTrip)} ms round trip. A peer has one live address behind dead ones. Each dial is made by a node that knows nothing of the peer, with libp2p's options at their defaults. Times go to the first echoed byte, in ms: the median of ${report.rounds} dials, and how many sockets a dial opened. A dial that failed has the time until it did. go-libp2p and rust-libp2p dial themselves, with the options of their libraries at their defaults; their sockets are counted by the kernel. go-libp2p keeps the addresses of a peer in no order, so that its live one stands anywhere.`,
+      `${report.link}, ${whole(report.roundTrip)} ms round trip. A peer has one live address behind dead ones. Each dial is made by a node that knows nothing of the peer, with libp2p's options at their defaults. Times go to the first echoed byte, in ms: the median of ${report.rounds} dials, and how many sockets a dial opened. A dial that failed has the time until it did. go-libp2p and rust-libp2p dial themselves, with the options of their libraries at their defaults; their sockets are counted by the kernel. go-libp2p sorts the addresses itself, by port: its live one has the highest.`,
       dialTable(report),
       ...(report.again.length === 0 ? [] : ['## The next dial', 'The same node dials the peer once more, after its connection was closed. Median time in ms, and sockets.', againTable(report)]),
       ...(report.cost.length === 0 ? [] : costPage(report)),

@@ -135,8 +135,8 @@ function addressesOf ({ peer, ports }: Listening, kind: Dead, count: number): st
       switch (kind) {
         case 'silent':
         case 'unreachable':
-        case 'no-route': return at(NETWORKS[kind](n), ports.live)
-        case 'no-ipv6': return at(`2a00::${1 + n}`, ports.live)
+        case 'no-route': return at(NETWORKS[kind](n), ports.refused)
+        case 'no-ipv6': return at(`2a00::${1 + n}`, ports.refused)
         default: return at(NETWORKS.live(n), ports[kind])
       }
     }),
