@@ -39,8 +39,11 @@ export type { BindServer, ConnectOptions, Connector, Establishing, EstablishingS
 /** The default of `fastOpen.queue` */
 const QUEUE = 256
 
-/** The default of `unsentLowWater` */
-const UNSENT_LOW_WATER = 128 * 1024
+/**
+ * The default of `unsentLowWater`. Lines of 2 to 200 Mbit/s and loopback (10 Gbit/s) carry as much with it as without. With
+ * 128 KiB an echo beside an upload over 2 Mbit/s takes 300 ms longer; 16 KiB save 15 ms more
+ */
+const UNSENT_LOW_WATER = 32 * 1024
 
 export interface FastOpenInit {
   /**
@@ -72,7 +75,7 @@ export interface LinuxInit {
    * bytes (`TCP_NOTSENT_LOWAT`). By itself it takes a megabyte or more ahead, which a small message
    * of another stream has to wait for. Infinity for no limit.
    *
-   * @default 131072
+   * @default 32768
    */
   unsentLowWater?: number
 

@@ -20,7 +20,7 @@ import type { Libc } from '../../src/linux/libc.ts'
 
 const { ENOMEM, EMFILE, EADDRINUSE, EOPNOTSUPP, ENOPROTOOPT } = os.constants.errno
 
-const DIALED = commonOptions({ unsentLowWater: 131_072 })
+const DIALED = commonOptions({ unsentLowWater: 32_768 })
 const LISTENING = [...fastOpenListen(16), ...DIALED]
 
 function connectorOf (libc: Libc): LinuxConnector {

@@ -47,8 +47,8 @@ describe(`socket options of linux()${skipped(canUseLinux)}`, () => {
   const addresses = ['/ip4/127.0.0.1/tcp/0', '/ip6/::1/tcp/0']
 
   for (const ma of addresses) {
-    it(`the low-water mark for unsent data is 128 KiB by default, dialed and accepted: ${ma}`, async () => {
-      await expectAtBothEnds({}, TCP_NOTSENT_LOWAT, 131_072, ma)
+    it(`the low-water mark for unsent data is 32 KiB by default, dialed and accepted: ${ma}`, async () => {
+      await expectAtBothEnds({}, TCP_NOTSENT_LOWAT, 32_768, ma)
     })
 
     it(`every option holds for dialed and accepted sockets: ${ma}`, async () => {
@@ -101,7 +101,7 @@ describe(`socket options of linux()${skipped(canUseLinux)}`, () => {
 
       await dial(`/dns4/${host}/tcp/${port}`)
       await next()
-      expect(intOption(pairAt(port).dialed, TCP_NOTSENT_LOWAT)).to.equal(131_072)
+      expect(intOption(pairAt(port).dialed, TCP_NOTSENT_LOWAT)).to.equal(32_768)
     })
   }
 

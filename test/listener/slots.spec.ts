@@ -84,7 +84,7 @@ describe('a listener whose peers withhold their FIN', () => {
     const socket = await rawClient(defer, listener.port)
     const conn = await listener.next()
     // as much as the kernel takes with a low-water mark too, while the peer does not read
-    const data = payload(96 * KiB)
+    const data = payload(64 * KiB)
 
     conn.send(data)
     await conn.close()
