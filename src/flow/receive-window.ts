@@ -22,11 +22,30 @@ const GROWTH = 1.25
 /** It grows no more after this many round trips without growth */
 const FLAT_ROUNDS = 3
 
+/**
+ * So much that comes at once, after silence, tells the rate of the path in the first round trip of a
+ * stream. It is more than the kernel keeps of a new connection whose receiver was busy, and more than a
+ * `for await` loop keeps before it pauses the stream
+ */
+const BURST = 5 / 8 * FIRST_WINDOW
+
+/** In round trips */
+const SILENCE = 1 / 4
+
+/** A reader that keeps up takes within this time what has come, in ms. One that takes it later has paused the stream meanwhile */
+const TAKEN_WITHIN = 1
+
+/** A burst may mislead, and what was granted cannot be taken back: the window has at most so many times the burst */
+const BURST_GROWTH = 32
+
 /** A window that was larger than it must be becomes smaller by this in a round trip */
 const DECAY = 0.9
 
 /** The part of a window that is granted at once. With half, the sender would have nothing left when the update comes */
 const UPDATE = 1 / 4
+
+/** The most that must be free before an update, in bytes: a peer with a large window would lack the part that was not granted */
+const MOST_DUE = FIRST_WINDOW
 
 /** Bounds what windows may grow to together. They give back what they do not need */
 export interface WindowBudget {
@@ -43,6 +62,7 @@ export interface WindowBudget {
  */
 export class ReceiveWindow {
   readonly #budget: WindowBudget
+  readonly #isRead: () => boolean
 
   /** What the peer may still send. Less than 0 if both ends are configured to begin with more */
   credit = FIRST_WINDOW
@@ -64,13 +84,23 @@ export class ReceiveWindow {
   #most = 0
   #flatRounds = 0
 
+  /** What has come since the peer was silent, without the first part. `-Infinity`: a burst would prove nothing */
+  #burstAt = -Infinity
+  #burstBytes = 0
+  #lastAt = -Infinity
+
+  /** The window that the burst asks for */
+  #wanted = 0
+
   /** A grant, and the data behind all that the peer could send without it */
   #grantedAt = 0
   #answerAt = Infinity
 
-  constructor (now: number, budget: WindowBudget) {
+  /** `isRead`: nothing is unread. A reader that lags behind needs no larger window */
+  constructor (now: number, budget: WindowBudget, isRead: () => boolean) {
     this.#startedAt = now
     this.#budget = budget
+    this.#isRead = isRead
   }
 
   onData (bytes: number, now: number, roundTrip: RoundTrip): void {
@@ -80,21 +110,60 @@ export class ReceiveWindow {
 
     const isDraining = roundTrip.isDraining(now)
 
-    if (this.#received > this.#answerAt) {
+    const answer = this.#received > this.#answerAt ? now - this.#grantedAt : undefined
+
+    if (answer != null) {
       this.#answerAt = Infinity
       // the first window may be more than what fits the path, and cannot be drained
-      roundTrip.add(now - this.#grantedAt, now, isDraining && roundTrip.isDrained(this.#grantedAt) && this.#delivered > 0.75 * FIRST_WINDOW)
+      roundTrip.add(answer, now, isDraining && roundTrip.isDrained(this.#grantedAt) && this.#delivered > 0.75 * FIRST_WINDOW)
     }
 
     const elapsed = now - this.#startedAt
     const { ms } = roundTrip
 
-    if (ms != null && elapsed >= ms) {
+    if (ms == null) {
+      return
+    }
+
+    if (elapsed >= ms) {
       this.#delivered = this.#bytes * ms / elapsed
       this.#fit(this.#delivered, isDraining)
       this.#startedAt = now
       this.#bytes = 0
     }
+
+    if (now - this.#lastAt > SILENCE * ms) {
+      // nothing but the window has made the peer silent, or this is the first window
+      this.#burstAt = this.#grantedAt === 0 || (answer ?? Infinity) < (1 + SILENCE) * ms ? now : -Infinity
+      this.#burstBytes = 0
+    } else {
+      this.#burstBytes += bytes
+
+      if (this.#flatRounds < FLAT_ROUNDS && this.#burstBytes >= BURST) {
+        const delivered = this.#burstBytes * ms / (now - this.#burstAt)
+
+        this.#wanted = Math.min(STEADY_GAIN * delivered, BURST_GROWTH * this.#burstBytes)
+      }
+    }
+
+    this.#lastAt = now
+  }
+
+  /** Whether it is worth to call `onTaken` and `due`. Cheap, for each frame */
+  get mayBeDue (): boolean {
+    return this.#wanted > 0 || this.due(0) > 0
+  }
+
+  /**
+   * The muxer has granted more, so the reader has taken something. If it has taken a burst at once, the
+   * window grows with that.
+   */
+  onTaken (now: number): void {
+    if (now - this.#lastAt <= TAKEN_WITHIN && this.#isRead()) {
+      this.#resize(Math.max(this.#target, this.#wanted))
+    }
+
+    this.#wanted = 0
   }
 
   /**
@@ -106,7 +175,7 @@ export class ReceiveWindow {
     const window = Math.min(this.#target, this.credit + this.withheld)
     const due = window - this.credit - unread
 
-    return due < Math.max(1, window * UPDATE) ? 0 : due
+    return due < Math.max(1, Math.min(window * UPDATE, MOST_DUE)) ? 0 : due
   }
 
   /** The peer is being told */
@@ -136,7 +205,9 @@ export class ReceiveWindow {
     const steadyGain = isDraining ? DRAIN_GAIN : STEADY_GAIN
     const gain = this.#flatRounds < FLAT_ROUNDS ? STARTUP_GAIN : steadyGain
 
-    this.#resize(Math.max(gain * delivered, this.#target * (isDraining ? 0 : DECAY), FIRST_WINDOW))
+    const fits = gain * delivered
+
+    this.#resize(Math.max(fits <= this.#target || this.#isRead() ? fits : this.#target, this.#target * (isDraining ? 0 : DECAY), FIRST_WINDOW))
   }
 
   #resize (wanted: number): void {

@@ -147,17 +147,20 @@ export class YamuxCredit implements FrameListener {
 
   /** @returns what the peer may be told now, in bytes. It must be told then */
   #grant (streamId: number, window: ReceiveWindow): number {
-    const stream = window.due(0) === 0 ? undefined : this.#streamOf(streamId)
+    const stream = window.mayBeDue ? this.#streamOf(streamId) : undefined
 
     if (stream == null) {
       return 0
     }
 
+    const now = performance.now()
+
+    window.onTaken(now)
     const due = stream.readStatus === 'paused' ? 0 : window.due(stream.readBufferLength)
 
     if (due > 0) {
       keepWholeWindow(stream)
-      window.grant(due, performance.now())
+      window.grant(due, now)
     } else {
       this.#looking ??= setTimeout(() => { this.#look() }, LOOK_INTERVAL).unref()
     }
@@ -192,7 +195,7 @@ export class YamuxCredit implements FrameListener {
 
     // the muxer ignores data of streams that it does not know
     if (window == null && (isNew || this.#streamOf(streamId) != null)) {
-      window = new ReceiveWindow(performance.now(), this.#budget)
+      window = new ReceiveWindow(performance.now(), this.#budget, () => this.#isRead(streamId))
       windows.set(streamId, window)
     }
 
@@ -203,6 +206,12 @@ export class YamuxCredit implements FrameListener {
     const id = `${streamId}`
 
     return this.muxer.streams.find(stream => stream.id === id)
+  }
+
+  #isRead (streamId: number): boolean {
+    const stream = this.#streamOf(streamId)
+
+    return stream != null && stream.readStatus !== 'paused' && stream.readBufferLength === 0
   }
 
   #end (streamId: number): void {

@@ -7,12 +7,20 @@ import { FIRST_WINDOW, FrameScanner } from '../../src/flow/yamux-frames.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 
+const isRead = (): boolean => true
+
 interface Path {
   /** Bytes per ms. Infinity: only TCP's slow start is in the way */
   rate: number
 
   /** ms */
   roundTrip: number
+
+  /** What TCP sends at first, in bytes. Infinity: it is in no way, as on a connection that was busy before */
+  congestionWindow?: number
+
+  /** The receiver reads nothing in this time, in ms */
+  busy?: [from: number, to: number]
 }
 
 interface Moment {
@@ -28,16 +36,15 @@ interface Moment {
  * A muxer that grants 16 MiB at once, a sender that sends all that it may, and TCP that doubles
  * in each round trip until the line is full. In steps of 1 ms.
  */
-function transfer ({ rate, roundTrip }: Path, duration: number): Moment[] {
+function transfer ({ rate, roundTrip, congestionWindow = 32 * KIB, busy: [busyFrom, busyTo] = [0, 0] }: Path, duration: number): Moment[] {
   const path = new RoundTrip()
-  const window = new ReceiveWindow(0, { left: 32 * MIB })
+  const window = new ReceiveWindow(0, { left: 32 * MIB }, isRead)
   const moments: Moment[] = []
   /** What is under way to the sender: credit, and acknowledgements of TCP. By the time of arrival */
   const toSender = new Map<number, { credit: number, acked: number }>()
   const toReceiver: Array<{ at: number, bytes: number }> = []
   const half = roundTrip / 2
   let credit = FIRST_WINDOW
-  let congestionWindow = 32 * KIB
   let unacked = 0
   let lineFreeAt = 0
   let received = 0
@@ -52,7 +59,7 @@ function transfer ({ rate, roundTrip }: Path, duration: number): Moment[] {
     if (news != null) {
       credit += news.credit
       unacked -= news.acked
-      congestionWindow = Math.min(congestionWindow + news.acked, 64 * MIB)
+      congestionWindow = Math.min(congestionWindow + news.acked, Math.max(congestionWindow, 64 * MIB))
     }
 
     const bytes = Math.max(0, Math.min(credit, congestionWindow - unacked))
@@ -69,12 +76,15 @@ function transfer ({ rate, roundTrip }: Path, duration: number): Moment[] {
       }
     }
 
-    while (toReceiver.length > 0 && toReceiver[0].at <= now) {
+    const readAt = now >= busyFrom && now < busyTo ? -1 : now
+
+    while (toReceiver.length > 0 && toReceiver[0].at <= readAt) {
       const { bytes } = toReceiver.shift() ?? { bytes: 0 }
 
       received += bytes
       window.onData(bytes, now, path)
       window.withheld += bytes
+      window.onTaken(now)
 
       const due = window.due(0)
 
@@ -119,6 +129,21 @@ describe('the receive window of a stream', () => {
     expect(moments.find(({ received }) => received >= 64 * MIB)?.at).to.be.below(80 * 13)
   })
 
+  it('is in the way of a busy connection on a long fat path for no more than one round trip', () => {
+    // windows of 16 MiB from the first update on would take 80 ms each
+    const moments = transfer({ rate: 128 * KIB, roundTrip: 80, congestionWindow: Infinity }, 2_000)
+
+    expect(moments.find(({ received }) => received >= 64 * MIB)?.at).to.be.below(64 * KIB / 128 + 3 * 80)
+  })
+
+  it('does not take what waited for a busy receiver for a fast path', () => {
+    for (let from = 0; from < 2_000; from += 10) {
+      const moments = transfer({ rate: 1_250, roundTrip: 82, busy: [from, from + 200] }, 5_000)
+
+      expect(Math.max(...moments.map(({ inFlight }) => inFlight)), `busy from ${from} ms on`).to.be.below(1.5 * MIB)
+    }
+  })
+
   it('measures the round trip anew, while less is in flight', () => {
     const path = new RoundTrip()
 
@@ -135,7 +160,7 @@ describe('the receive window of a stream', () => {
   it('takes no more than its share of what all windows may have', () => {
     const path = new RoundTrip()
     const budget = { left: MIB }
-    const windows = Array.from({ length: 4 }, () => new ReceiveWindow(0, budget))
+    const windows = Array.from({ length: 4 }, () => new ReceiveWindow(0, budget, isRead))
 
     path.add(100, 0)
 
@@ -153,7 +178,7 @@ describe('the receive window of a stream', () => {
   })
 
   it('grants nothing for what nobody reads, and all of it later', () => {
-    const window = new ReceiveWindow(0, { left: 0 })
+    const window = new ReceiveWindow(0, { left: 0 }, isRead)
     const path = new RoundTrip()
 
     window.onData(FIRST_WINDOW, 1, path)
@@ -164,7 +189,7 @@ describe('the receive window of a stream', () => {
   })
 
   it('grants at most once for a hundred small messages', () => {
-    const window = new ReceiveWindow(0, { left: 0 })
+    const window = new ReceiveWindow(0, { left: 0 }, isRead)
     const path = new RoundTrip()
     let updates = 0
 
