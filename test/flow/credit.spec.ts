@@ -5,11 +5,11 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { ECHO } from '../fixtures/node.ts'
-import { until, within } from '../fixtures/waiting.ts'
+import { until, untilStill, within } from '../fixtures/waiting.ts'
 import { InOrder, numbered } from './fixtures/numbered.ts'
 import { stockLine } from './fixtures/stacks.ts'
 import { UPLOAD, takeUploads, upload } from './fixtures/uploads.ts'
-import type { OptimisticInit } from '../../src/index.ts'
+import type { StockLineInit } from './fixtures/stacks.ts'
 import type { Stream, StreamCloseEvent } from '@libp2p/interface'
 
 const KIB = 1024
@@ -172,8 +172,8 @@ describe('a hostile sender', function () {
   /** What a connection may hold */
   const MAX_UNREAD = 64 * MIB
 
-  async function attack (hold: (stream: Stream) => void, run: (open: () => Promise<YamuxStream>) => Promise<void>, optimistic?: OptimisticInit): Promise<{ error?: Error, most: number }> {
-    const { listener, accepted, dialed } = await stockLine(defer, { optimistic })
+  async function attack (hold: (stream: Stream) => void, run: (open: () => Promise<YamuxStream>) => Promise<void>, init?: StockLineInit): Promise<{ error?: Error, most: number }> {
+    const { listener, accepted, dialed } = await stockLine(defer, init)
     const streams: Stream[] = []
     let most = 0
 
@@ -196,23 +196,48 @@ describe('a hostile sender', function () {
     }
   }
 
-  it('that ignores the window of a paused stream loses the connection', async () => {
-    const { error, most } = await attack(stream => { stream.pause() }, async open => {
-      const stream = await open()
+  for (const isUndecorated of [false, true]) {
+    const receiver = isUndecorated ? 'tcp() alone' : 'optimistic(yamux())'
 
-      for (let i = 0; i < 2_000; i++) {
-        stream.sendWindowCapacity = 2 ** 30
-        stream.send(new Uint8Array(64 * KIB))
+    it(`that ignores the window of a paused stream loses the connection to ${receiver}`, async () => {
+      const { error, most } = await attack(stream => { stream.pause() }, async open => {
+        const stream = await open()
 
-        if (i % 16 === 0) {
-          await delay(1)
+        for (let i = 0; i < 2_000; i++) {
+          stream.sendWindowCapacity = 2 ** 30
+          stream.send(new Uint8Array(64 * KIB))
+
+          if (i % 16 === 0) {
+            await delay(1)
+          }
         }
-      }
+      }, { isUndecorated })
+
+      expect(error).to.have.property('name', 'ReceiveWindowExceededError')
+      expect(most).to.be.at.most(16 * MIB + FIRST_WINDOW)
     })
 
-    expect(error).to.have.property('name', 'ReceiveWindowExceededError')
-    expect(most).to.be.at.most(16 * MIB + FIRST_WINDOW)
-  })
+    it(`that sends to paused streams for longer than their windows is made to wait by ${receiver}`, async () => {
+      const { listener, accepted, dialed } = await stockLine(defer, { isUndecorated })
+      const streams: Stream[] = []
+
+      await listener.handle(READ, stream => {
+        stream.pause()
+        streams.push(stream)
+      })
+
+      for (let i = 0; i < 20; i++) {
+        (await dialed.newStream(READ)).send(new Uint8Array(4 * MIB))
+      }
+
+      await until(() => streams.length === 20, 'all are open')
+      await untilStill(() => streams.reduce((sum, { readBufferLength }) => sum + readBufferLength, 0))
+
+      streams.forEach(({ readBufferLength }) => { expect(readBufferLength).to.be.at.most(16 * MIB) })
+      expect(accepted.status).to.equal('open')
+      dialed.abort(new Error('The test is over'))
+    })
+  }
 
   for (const [title, flag] of [['a frame of 2 GiB', 0], ['a last frame of 2 GiB', 4]] as const) {
     it(`that announces ${title} loses the connection before it is kept`, async () => {
@@ -236,5 +261,16 @@ describe('a hostile sender', function () {
 
     expect(error).to.have.property('name', 'StreamBufferError')
     expect(most).to.be.at.most(MAX_UNREAD + 2 * MIB)
+  })
+
+  it('that sends 1 MiB on each of 1,000 streams that nobody reads loses the connection to tcp() alone at 512 MiB', async () => {
+    const { error, most } = await attack(() => {}, async open => {
+      for (let i = 0; i < 1_000; i++) {
+        (await open()).send(new Uint8Array(MIB))
+      }
+    }, { isUndecorated: true })
+
+    expect(error).to.have.property('name', 'StreamBufferError')
+    expect(most).to.be.at.most(514 * MIB)
   })
 })

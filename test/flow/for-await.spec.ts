@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { byteStream } from '@libp2p/utils'
 import { expect } from 'aegir/chai'
 import { pipe } from 'it-pipe'
+import { pEvent } from 'p-event'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { isThorough } from '../fixtures/thorough.ts'
 import { until, untilStill, within } from '../fixtures/waiting.ts'
@@ -42,6 +44,8 @@ function sendPolitely (stream: Stream, total: number, size = 64 * KIB): Sender {
       }
     }
   })()
+  // it may be awaited after the stream has ended
+  sender.done.catch(() => {})
 
   return sender
 }
@@ -65,6 +69,40 @@ function countHeld (stream: Stream, taken: InOrder): () => number {
 
   return () => emitted - taken.bytes + stream.readBufferLength
 }
+
+describe('a handler that reads with byteStream', function () {
+  this.timeout(60_000)
+
+  it('holds no more than 4 MiB that it has not read, and then loses the stream', async () => {
+    const { outgoing, incoming } = await openStream()
+    const sender = sendPolitely(outgoing, 64 * MIB)
+    const bytes = byteStream(incoming)
+    let arrived = 0
+
+    incoming.addEventListener('message', ({ data }) => { arrived += data.byteLength })
+    await expect(pEvent(incoming, 'close')).to.eventually.have.nested.property('error.name', 'StreamBufferError')
+    await expect(bytes.read()).to.eventually.be.rejected.with.property('name', 'StreamBufferError')
+    expect(arrived).to.be.at.most(5 * MIB)
+    await sender.done.catch(() => {})
+  })
+
+  it('makes the peer wait if it pauses the stream behind each read and has room for a window', async () => {
+    const { outgoing, incoming } = await openStream({ muxer: 'optimistic(yamux)' })
+    const sender = sendPolitely(outgoing, 32 * MIB)
+    const bytes = byteStream(incoming, { maxBufferSize: 2 * MAX_WINDOW })
+    const taken = new InOrder()
+
+    while (taken.bytes < 32 * MIB) {
+      incoming.resume()
+      const data = await bytes.read({ bytes: MIB })
+      incoming.pause()
+      taken.add(data)
+      await delay(20)
+    }
+
+    await within(10_000, 'the end', sender.done)
+  })
+})
 
 describe('a handler that reads with for await', function () {
   this.timeout(60_000)
