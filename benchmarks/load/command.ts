@@ -19,6 +19,7 @@ interface Matrix {
   seconds: number
   slowReaders: JsName[]
   fetches: JsName[]
+  transfers: number
 }
 
 interface LoadFlags extends Partial<Matrix> {
@@ -32,8 +33,8 @@ const JS: JsName[] = ['official', 'transport', 'ours']
 const REFILLS: Refill[] = ['listener', 'microtask', 'whole']
 const JS_PAIRS = PAIRS.filter(pair => !pair.includes('go'))
 
-const SAMPLE: Matrix = { rates: [10], roundTrips: [82], queues: ['256'], uploads: [1], refills: ['microtask'], pairs: JS_PAIRS, seconds: 25, slowReaders: ['official', 'ours'], fetches: [] }
-const FULL: Matrix = { rates: [0.5, 1, 2, 10, 50, 200], roundTrips: [20, 82, 200], queues: ['bdp', '256'], uploads: [1, 4], refills: ['microtask'], pairs: PAIRS, seconds: 60, slowReaders: JS, fetches: JS }
+const SAMPLE: Matrix = { rates: [10], roundTrips: [82], queues: ['256'], uploads: [1], refills: ['microtask'], pairs: JS_PAIRS, seconds: 25, slowReaders: ['official', 'ours'], fetches: [], transfers: 0 }
+const FULL: Matrix = { rates: [0.5, 1, 2, 10, 50, 200], roundTrips: [20, 82, 200], queues: ['bdp', '256'], uploads: [1, 4], refills: ['microtask'], pairs: PAIRS, seconds: 60, slowReaders: JS, fetches: JS, transfers: 7 }
 
 export const loadCommand = new Command('load')
   .description('a line that uploads fill: how long small messages and new streams wait, and how long the connection lives (needs root and socat)')
@@ -43,15 +44,16 @@ export const loadCommand = new Command('load')
   .option('--queues <list>', 'in KiB, or `bdp` for one bandwidth-delay product', listOf(value => value === 'bdp' ? value : `${numberFrom(1)(value)}`))
   .option('--uploads <list>', 'streams that upload', listOf(wholeFrom(0)))
   .option('--refills <list>', `how applications refill a stream: ${REFILLS.join()}`, listOf(oneOf(REFILLS)))
-  .option('--pairs <list>', `uploader:receiver, of ${PAIRS.join()}`, listOf(oneOf(PAIRS)))
+  .option('--pairs <list>', `uploader:receiver, of ${PAIRS.join()}, or none`, value => value === 'none' ? [] : listOf(oneOf(PAIRS))(value))
   .option('--seconds <s>', 'how long each uploads', numberFrom(1))
   .option('--slow-readers <list>', `a handler that takes 20 ms a message, of ${JS.join()}, or none`, jsNames)
   .option('--fetches <list>', `Helia fetches 60 MiB over 10 Mbit/s, with ${JS.join()}, or none; needs what \`npm run test:ecosystem\` installs`, jsNames)
+  .option('--transfers <rounds>', 'a stock node sends 64 MiB over 80 ms without a rate, to receivers in turn, so many times', wholeFrom(0))
   .option('--jobs <n>', 'how many lines of up to 10 Mbit/s are measured side by side', wholeFrom(1), 4)
   .option('--keep', 'what the directory holds and is not measured again stays')
   .addOption(outOption())
   .action(async ({ full = false, jobs, keep = false, out, ...flags }: LoadFlags, command: Command) => {
-    const { pairs, seconds, slowReaders, fetches, ...lines } = { ...full ? FULL : SAMPLE, ...flags }
+    const { pairs, seconds, slowReaders, fetches, transfers, ...lines } = { ...full ? FULL : SAMPLE, ...flags }
     const report = await runLoad({
       cells: cellsOf(lines),
       pairs: pairs.map(pair => {
@@ -62,6 +64,7 @@ export const loadCommand = new Command('load')
       seconds,
       slowReaders,
       fetches,
+      transfers,
       jobs,
       command: commandText(command),
       earlier: keep ? await earlierReport(out) : undefined,

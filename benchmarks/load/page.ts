@@ -2,7 +2,7 @@ import { NAMES } from '../../test/lab/peers/names.ts'
 import { provenance } from '../../test/lab/report/environment.ts'
 import { short, whole } from '../../test/lab/report/numbers.ts'
 import { markdownTable, tableOf } from '../../test/lab/report/table.ts'
-import { jain, sum } from '../../test/lab/statistics.ts'
+import { jain, median, percentile, sum } from '../../test/lab/statistics.ts'
 import { latencyChart, memoryChart } from './chart.ts'
 import { EARLY } from './report.ts'
 import { ratioOf, throughputOf, verdictsOf } from './verdicts.ts'
@@ -10,9 +10,9 @@ import type { LoadReport, LoadRow } from './report.ts'
 import type { Results } from '../report/results.ts'
 
 export function loadResults (report: LoadReport): Results {
-  const { rows, slowReaders, fetches, notes } = report
+  const { rows, slowReaders, fetches, transfers, notes } = report
   const hasLatencies = rows.some(({ waits }) => waits != null)
-  const commits = [...new Set([...rows, ...slowReaders, ...fetches].map(({ commit }) => commit ?? 'unknown'))]
+  const commits = [...new Set([...rows, ...slowReaders, ...fetches, ...transfers].map(({ commit }) => commit ?? 'unknown'))]
 
   return {
     name: 'load',
@@ -24,7 +24,8 @@ export function loadResults (report: LoadReport): Results {
       ...notes.length > 0 ? [notes.map(note => `- Not measured: ${note}`).join('\n')] : [],
       ...rows.length > 0 ? linesOf(report, hasLatencies) : [],
       ...slowReaders.length > 0 ? slowReadersOf(report) : [],
-      ...fetches.length > 0 ? fetchesOf(report) : []
+      ...fetches.length > 0 ? fetchesOf(report) : [],
+      ...transfers.length > 0 ? transfersOf(report) : []
     ].join('\n\n'),
     charts: {
       ...hasLatencies ? { load: latencyChart(report) } : {},
@@ -130,6 +131,21 @@ function fetchesOf ({ fetches }: LoadReport): string[] {
       ['arrived, MiB', ({ received }) => short(received / 2 ** 20)],
       ['after, s', ({ took }) => short(took)],
       ['ended by', ({ error }) => error ?? '-', 'left']
+    ]))
+  ]
+}
+
+function transfersOf ({ transfers }: LoadReport): string[] {
+  return [
+    '## A long line without a rate',
+    'A stock node sends 64 MiB on a new connection over a round trip of 80 ms, to each receiver in turn. Over a relay link TCP of the kernel starts slowly, and the relay carries 16 MiB/s or so. Over a proxy link TCP is fast from the first byte, and only the windows of the muxer are in the way. Times are in ms.',
+    markdownTable(tableOf(transfers, [
+      ['link', ({ link }) => link, 'left'],
+      ['receiver', ({ receiver }) => NAMES[receiver], 'left'],
+      ['transfers', ({ took }) => `${took.length}`],
+      ['median', ({ took }) => whole(median(took))],
+      ['p10-p90', ({ took }) => `${whole(percentile(took, 10))}-${whole(percentile(took, 90))}`],
+      ['throughput / without credit', row => (median(transfers.find(({ link, receiver }) => link === row.link && receiver === 'no-credit')?.took ?? []) / median(row.took)).toFixed(2)]
     ]))
   ]
 }

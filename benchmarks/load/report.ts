@@ -1,7 +1,7 @@
-import type { BottleneckShape } from '../../test/lab/link/link.ts'
+import type { BottleneckShape, LinkKind } from '../../test/lab/link/link.ts'
 import type { Environment } from '../../test/lab/report/environment.ts'
 
-export type JsName = 'official' | 'transport' | 'ours' | 'linux'
+export type JsName = 'official' | 'transport' | 'ours' | 'no-credit' | 'linux'
 export type StackName = JsName | 'go'
 
 /** A line, and how many streams upload over it */
@@ -126,12 +126,27 @@ export interface FetchRow extends BottleneckShape {
   error?: string
 }
 
+/** A stock node sends on new connections over a long line without a rate */
+export interface TransferRow {
+  commit?: string
+  link: LinkKind
+  roundTrip: number
+
+  /** In bytes */
+  size: number
+  receiver: JsName
+
+  /** In ms */
+  took: number[]
+}
+
 export interface LoadReport extends Environment {
   benchmark: 'load'
   link: string
   rows: LoadRow[]
   slowReaders: SlowReaderRow[]
   fetches: FetchRow[]
+  transfers: TransferRow[]
 
   /** What could not be measured, and why */
   notes: string[]

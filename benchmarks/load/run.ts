@@ -7,7 +7,9 @@ import { measureBusyLine } from './busy-line.ts'
 import { isNative } from './ends.ts'
 import { measureFetch } from './fetch.ts'
 import { measureSlowReader } from './slow-reader.ts'
-import type { Cell, FetchRow, JsName, LoadReport, LoadRow, Pair, SlowReaderRow } from './report.ts'
+import { measureTransfers } from './transfers.ts'
+import type { Cell, FetchRow, JsName, LoadReport, LoadRow, Pair, SlowReaderRow, TransferRow } from './report.ts'
+import type { LinkKind } from '../../test/lab/link/link.ts'
 import type { Progress } from '../../test/lab/process/progress.ts'
 
 export interface LoadInit {
@@ -18,6 +20,9 @@ export interface LoadInit {
   seconds: number
   slowReaders: JsName[]
   fetches: JsName[]
+
+  /** How often each is made */
+  transfers: number
 
   /** How many measurements of slow lines run at a time */
   jobs: number
@@ -45,15 +50,18 @@ const SLOW_LINE = 10
 const TYPICAL: Cell = { rate: 10, roundTrip: 82, queue: 256 * 1024, uploads: 1, refill: 'microtask' }
 
 /** In the order of tables and charts */
-export const PAIRS = ['official:official', 'official:ours', 'transport:transport', 'ours:ours', 'ours:official', 'linux:linux', 'go:go']
+export const PAIRS = ['official:official', 'official:ours', 'official:no-credit', 'transport:transport', 'ours:ours', 'ours:official', 'linux:linux', 'go:go']
+
+/** TCP of the kernel starts slowly over a relay. Over a proxy it does not, and only windows are in the way */
+const TRANSFER_LINKS: LinkKind[] = ['relay', 'proxy']
 
 const SLOW_READER = { size: 256 * 2 ** 20, seconds: 20 }
 const FETCH = { size: 60 * 2 ** 20, seconds: 240 }
 
 /** Everything over links of their own: those over slow lines side by side, then the others one by one */
-export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, jobs, command, earlier, onProgress }: LoadInit): Promise<LoadReport> {
+export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, transfers, jobs, command, earlier, onProgress }: LoadInit): Promise<LoadReport> {
   const { commit, ...rest } = environment(command)
-  const report: LoadReport = { benchmark: 'load', commit, ...rest, link: '', rows: [], slowReaders: [], fetches: [], notes: [], ...earlier == null ? {} : rowsOf(earlier) }
+  const report: LoadReport = { benchmark: 'load', commit, ...rest, link: '', rows: [], slowReaders: [], fetches: [], transfers: [], notes: [], ...earlier == null ? {} : rowsOf(earlier) }
   const charted = [TYPICAL, ...cells].find(cell => cells.some(other => lineOf(other) === lineOf(cell)))
   const tasks: Task[] = [
     ...fetches.map((stack): Task => ({
@@ -76,6 +84,15 @@ export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, jo
       title: `a slow reader, ${stack}`,
       isAlone: true,
       run: async () => { put(report.slowReaders, { commit, ...await measureSlowReader(stack, SLOW_READER.size, SLOW_READER.seconds) }, ({ stack }) => stack) }
+    })),
+    ...(transfers > 0 ? TRANSFER_LINKS : []).map((link): Task => ({
+      title: `transfers over a ${link}`,
+      isAlone: true,
+      async run () {
+        for (const row of await measureTransfers(link, transfers)) {
+          put(report.transfers, { commit, ...row }, ({ link, receiver }) => `${link} ${receiver}`)
+        }
+      }
     }))
   ]
   const shown = progress(tasks.length)
@@ -113,12 +130,12 @@ export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, jo
   }
 }
 
-function rowsOf ({ rows, slowReaders, fetches, link }: LoadReport): Pick<LoadReport, 'rows' | 'slowReaders' | 'fetches' | 'link'> {
-  return { rows, slowReaders, fetches, link }
+function rowsOf ({ rows, slowReaders, fetches, transfers = [], link }: LoadReport): Pick<LoadReport, 'rows' | 'slowReaders' | 'fetches' | 'transfers' | 'link'> {
+  return { rows, slowReaders, fetches, transfers, link }
 }
 
 /** In the place of one with the same key */
-function put<Row extends LoadRow | SlowReaderRow | FetchRow> (rows: Row[], row: Row, keyOf: (row: Row) => string): void {
+function put<Row extends LoadRow | SlowReaderRow | FetchRow | TransferRow> (rows: Row[], row: Row, keyOf: (row: Row) => string): void {
   const index = rows.findIndex(other => keyOf(other) === keyOf(row))
 
   rows.splice(index === -1 ? rows.length : index, 1, row)

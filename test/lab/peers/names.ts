@@ -4,6 +4,7 @@ export const NAMES: Record<string, string> = {
   official: 'official',
   transport: 'our transport',
   ours: 'ours',
+  'no-credit': 'ours, no credit',
   linux: 'ours, linux()',
   hasty: 'ours, hasty close',
   go: 'go-libp2p',

@@ -9,7 +9,7 @@ import { importInstalled, installedVersions, ourVersion, stackVersions } from '.
 import type { Contender, OpenOptions } from './contender.ts'
 import type { Stack } from './node.ts'
 import type { TransportFactory } from './transport.ts'
-import type { TCPOptions } from '../../../src/index.ts'
+import type { OptimisticInit, TCPOptions } from '../../../src/index.ts'
 import type { Stream } from '@libp2p/interface'
 
 /** The connections of 5 minutes of idleness must not be cut after 2, in ms */
@@ -55,6 +55,9 @@ export const STACKS = {
   transport: async () => currentStack(await ourTcp()),
   ours: async () => currentStack(await ourTcp(), true),
 
+  /** The windows are left to yamux */
+  'no-credit': async () => currentStack(await ourTcp(), true, { credit: false }),
+
   /** With what `linux()` sets by default */
   linux: async () => {
     const { linux } = await import('../../../src/linux/index.ts')
@@ -81,7 +84,7 @@ export function currentNode (name: keyof typeof STACKS): Composed {
 }
 
 /** Where it is decorated, encrypter, muxer and streams negotiate optimistically too */
-async function currentStack (transport: TransportFactory, isDecorated = false): Promise<Stack> {
+async function currentStack (transport: TransportFactory, isDecorated = false, init?: OptimisticInit): Promise<Stack> {
   const [{ createLibp2p }, { optimistic }, { noise }, { yamux }, { multiaddr }] = await Promise.all([
     import('libp2p'),
     import('../../../src/index.ts'),
@@ -96,7 +99,7 @@ async function currentStack (transport: TransportFactory, isDecorated = false): 
     options: {
       transports: [transport],
       connectionEncrypters: [isDecorated ? optimistic(noise()) : noise()],
-      streamMuxers: [isDecorated ? optimistic(yamux()) : yamux()]
+      streamMuxers: [isDecorated ? optimistic(yamux(), init) : yamux()]
     },
     streamOptions: isDecorated ? { negotiateFully: false } : {},
     toChannel (stream: Stream) {

@@ -1,0 +1,47 @@
+import { openLink } from '../../test/lab/link/open-link.ts'
+import { addressOf, atAddress } from '../../test/lab/peers/address.ts'
+import { withCleanUp } from '../../test/lab/process/interrupt.ts'
+import { scriptPath } from '../../test/lab/script-path.ts'
+import type { JsName, TransferRow } from './report.ts'
+import type { TransferTasks } from './transfer-worker.ts'
+import type { Link, LinkKind } from '../../test/lab/link/link.ts'
+
+/** What is transferred over a long line without a rate, and in how many ms the line goes and comes */
+const SIZE = 64 * 2 ** 20
+const ROUND_TRIP = 80
+
+/** Who receives from official */
+const RECEIVERS: JsName[] = ['official', 'no-credit', 'ours']
+
+/** The same transfer to each receiver in turn, each on a new connection */
+export async function measureTransfers (kind: LinkKind, rounds: number): Promise<TransferRow[]> {
+  const link = await openLink({ delay: ROUND_TRIP / 2 }, kind)
+
+  return withCleanUp(async () => link.close(), async () => {
+    const dialer = await start(link, 'dialer', 'official')
+    const rows = await Promise.all(RECEIVERS.map(async receiver => {
+      const listener = await start(link, 'listener', receiver)
+      const address = await listener.ask('listen', link.listenHost, SIZE)
+      const row: TransferRow = { link: kind, roundTrip: ROUND_TRIP, size: SIZE, receiver, took: [] }
+
+      return { row, address: atAddress(address, await link.dialAddress(addressOf(address).port)) }
+    }))
+
+    for (let round = 0; round <= rounds; round++) {
+      for (const { row, address } of rows) {
+        const took = await dialer.ask('transfer', address, SIZE)
+
+        // the first one compiles
+        if (round > 0) {
+          row.took.push(Math.round(took))
+        }
+      }
+    }
+
+    return rows.map(({ row }) => row)
+  })
+}
+
+async function start (link: Link, end: 'listener' | 'dialer', name: JsName): ReturnType<typeof link.start<TransferTasks>> {
+  return link.start<TransferTasks>(end, { script: scriptPath(import.meta.url, 'transfer-worker'), args: [name], name: `${name} ${end}` })
+}
