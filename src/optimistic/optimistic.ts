@@ -25,9 +25,6 @@ export interface OptimisticInit {
    * six messages, on any path. A connection with 64 MiB that nobody reads is aborted with a
    * `StreamBufferError`.
    *
-   * It has its price where TCP is fast from the first byte over a long path: there a transfer of
-   * some MiB takes a few round trips more, until the window fits
-   *
    * @default true
    */
   credit?: boolean
