@@ -68,7 +68,7 @@ async function measure ({ title, about, script, args }: Section): Promise<string
     process.exitCode = 1
   }
 
-  return [`## ${title}`, about, stdout.replace(/\n(?=\|)/, '\n\n').replace(/^\n+/, ''), provenance(environment(command))].join('\n\n')
+  return [`## ${title}`, about, stdout.replace(/^([^|\n].*)\n(?=\|)/, '$1\n\n'), provenance(environment(command))].join('\n\n')
 }
 
 /** As it stands on the page */
