@@ -182,8 +182,8 @@ const points: Record<string, Point> = {
     return async () => ({
       dials: [await ofOnePeer(silent)],
       // the third has begun by then, and has had too little time to count as failed
-      attemptDelay: 100,
-      connectionManager: { addressDialTimeout: 230 },
+      attemptDelay: 200,
+      connectionManager: { addressDialTimeout: 460 },
       reached: async opened => opened(4).then(async () => turns(5))
     })
   }
