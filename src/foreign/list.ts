@@ -190,9 +190,8 @@ export interface Identity {
 }
 
 export const IDENTITIES = {
-  /** Not checked: a direct call of the transport passes a multiaddr that nobody was asked about, and is right to */
   multiaddr: {
-    feature: 'dials of several addresses of a peer at once',
+    feature: 'the dial of several addresses of a peer at once',
     identity: 'dial(multiaddr) === dialFilter([multiaddr])',
     from: 'libp2p'
   },
@@ -208,5 +207,4 @@ export const IDENTITIES = {
   }
 } as const satisfies Record<string, Identity>
 
-/** Those that are checked */
-export type IdentityName = Exclude<keyof typeof IDENTITIES, 'multiaddr'>
+export type IdentityName = keyof typeof IDENTITIES

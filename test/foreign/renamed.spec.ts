@@ -66,6 +66,7 @@ describe('a version of libp2p in which two objects are no longer the same', func
   this.timeout(120_000)
 
   for (const [identity, REPLACED] of Object.entries({
+    'dial(multiaddr) === dialFilter([multiaddr])': [['/libp2p/dist/src/transport-manager.js', 'return transport.dial(ma, {', 'return transport.dial(ma.decapsulateCode(-1), {']],
     'connection.streams === muxer.streams': [['/libp2p/dist/src/connection.js', 'return this.muxer?.streams ?? []', 'return [...this.muxer?.streams ?? []]']],
     'connection.timeline === maConn.timeline': [['/libp2p/dist/src/connection.js', 'this.timeline = init.maConn.timeline', 'this.timeline = { ...init.maConn.timeline }']]
   })) {

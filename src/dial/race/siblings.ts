@@ -1,4 +1,5 @@
 import { CODE_P2P } from '@multiformats/multiaddr'
+import { expectIdentity } from '../../foreign/check.ts'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
 /** The addresses of one peer that one dial has */
@@ -7,6 +8,12 @@ export interface Siblings {
   readonly peer: string
   readonly addresses: Multiaddr[]
 }
+
+/**
+ * So many dials of copies in a row are libp2p's own. A program may ask libp2p whether it can dial some addresses, and call the
+ * transport with one of them itself
+ */
+const MANY_COPIES = 3
 
 /**
  * Finds out which addresses belong to one dial.
@@ -25,6 +32,12 @@ export class SiblingFinder {
   /** Those that were asked about in this turn */
   #asked: Multiaddr[] = []
 
+  /** The last that were found, while no dial has shown that libp2p dials the objects that it asked about */
+  #unproven?: Siblings
+
+  /** How many dials of copies came before the first that showed it. `Infinity` from then on */
+  #copies = 0
+
   /** libp2p asks whether we dial this address */
   ask (ma: Multiaddr): void {
     if (this.#asked.push(ma) === 1) {
@@ -38,7 +51,18 @@ export class SiblingFinder {
       this.#asked.pop()
     }
 
-    return this.#siblings.get(ma)
+    const siblings = this.#siblings.get(ma)
+
+    if (siblings != null) {
+      this.#copies = Infinity
+      this.#unproven = undefined
+    } else if (this.#unproven?.addresses.some(asked => asked.equals(ma)) === true) {
+      this.#copies++
+      this.#unproven = undefined
+      expectIdentity('multiaddr', this.#copies < MANY_COPIES)
+    }
+
+    return siblings
   }
 
   readonly #close = (): void => {
@@ -76,6 +100,10 @@ export class SiblingFinder {
     for (const siblings of peers.values()) {
       if (siblings.addresses.length > 1) {
         siblings.addresses.forEach(ma => { this.#siblings.set(ma, siblings) })
+
+        if (this.#copies < MANY_COPIES) {
+          this.#unproven = siblings
+        }
       }
     }
   }

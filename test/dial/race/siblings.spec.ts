@@ -1,6 +1,7 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { SiblingFinder } from '../../../src/dial/race/siblings.ts'
+import { turns } from '../../fixtures/bytes.ts'
 import { somePeerId } from './fixtures/addresses.ts'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
@@ -69,11 +70,24 @@ describe('the addresses that belong to one dial', () => {
     expect(dial(all[0])).to.equal(undefined)
   })
 
-  it('are none for an object that is equal but another', async () => {
-    [at(1, peer), at(2, peer)].forEach(ma => { finder.ask(ma) })
-    await Promise.resolve()
+  it('are none for an object that is equal but another, and two such dials prove nothing of libp2p', async () => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error): void => { warnings.push(warning) }
 
-    expect(dial(at(1, peer))).to.equal(undefined)
+    process.on('warning', onWarning)
+
+    for (let i = 0; i < 2; i++) {
+      finder.ask(at(1, peer))
+      finder.ask(at(2, peer))
+      await Promise.resolve()
+
+      expect(dial(at(1, peer))).to.equal(undefined)
+    }
+
+    // warnings are emitted in the next turn
+    await turns(1)
+    process.off('warning', onWarning)
+    expect(warnings).to.be.empty()
   })
 
   it('are those of the last dial where objects serve for several', async () => {
