@@ -329,14 +329,12 @@ export class SocketConnection extends MessageConnection implements Reader, Write
 
     if (cause === 'close' || !this.#isUpgrading) {
       this.#closing.start()
-    } else {
-      afterPoll(UPGRADE_AFTER_FIN, () => { this.#endUpgrade() }, false)
     }
   }
 
   /** The peer gets FIN. The layers above get an error: then they drop what they have read, and nothing answers it */
   #endUpgrade (): void {
-    if (this.#isUpgrading && this.status === 'closing') {
+    if (this.#isUpgrading) {
       this.#outgoing.flush()
       this.#socket.end()
       this.abort(new ConnectionClosedError('The peer closed the connection during the upgrade'))
@@ -477,6 +475,10 @@ export class SocketConnection extends MessageConnection implements Reader, Write
 
     if (this.status !== 'open' || !this.#filtered(filter => { filter.onEnd() })) {
       return
+    }
+
+    if (this.#isUpgrading) {
+      afterPoll(UPGRADE_AFTER_FIN, () => { this.#endUpgrade() }, false)
     }
 
     if (!this.#settings.allowHalfOpen) {

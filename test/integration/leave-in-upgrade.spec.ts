@@ -2,6 +2,8 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { noise } from '@libp2p/noise'
+import { plaintext } from '@libp2p/plaintext'
+import { tls } from '@libp2p/tls'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { optimistic } from '../../src/index.ts'
@@ -95,27 +97,32 @@ describe('a listener whose connection gater reads a file', function () {
   })
 })
 
-for (const [stack, options] of Object.entries(STACKS)) {
-  describe(`a peer that sends FIN before it agrees on the muxer, ${stack}`, () => {
-    const defer = cleanUpAfterEach()
+const ENCRYPTERS = { noise, tls, plaintext }
 
-    it('ends a dial at once, and not at its timeout', async () => {
-      const listener = await createNode(defer, { listen: true, connectionEncrypters: [leaving(noise(), 'secureInbound')] })
-      const dialer = await createNode(defer, { ...options(), connectionEncrypters: [withoutEarlyMuxer(noise())] })
+for (const [name, encrypter] of Object.entries(ENCRYPTERS)) {
+  for (const allowHalfOpen of [false, true]) {
+    describe(`a peer that sends FIN before it agrees on the muxer, after ${name}${allowHalfOpen ? ', with allowHalfOpen' : ''}`, () => {
+      const defer = cleanUpAfterEach()
+      const waiting = { connectionEncrypters: [withoutEarlyMuxer(encrypter())], tcp: { dialOpts: { allowHalfOpen }, listenOpts: { allowHalfOpen } } }
 
-      await expect(within(3_000, 'the dial', dialer.dial(listener.getMultiaddrs()))).to.eventually.be.rejected()
-        .with.property('message').that.does.not.include('took longer')
-      await until(() => openSockets() === 0, 'no socket is left')
+      it('ends a dial at once, and not at its timeout', async () => {
+        const listener = await createNode(defer, { listen: true, connectionEncrypters: [leaving(encrypter(), 'secureInbound')] })
+        const dialer = await createNode(defer, waiting)
+
+        await expect(within(3_000, 'the dial', dialer.dial(listener.getMultiaddrs()))).to.eventually.be.rejected()
+          .with.property('message').that.does.not.include('took longer')
+        await until(() => openSockets() === 0, 'no socket is left')
+      })
+
+      it('leaves a listener no socket', async () => {
+        const listener = await createNode(defer, { ...waiting, listen: true })
+        const dialer = await createNode(defer, { connectionEncrypters: [leaving(encrypter(), 'secureOutbound')] })
+
+        await expect(dialer.dial(listener.getMultiaddrs())).to.eventually.be.rejected()
+        await within(3_000, 'the end', until(() => openSockets() === 0, 'no socket is left'))
+      })
     })
-
-    it('leaves a listener no socket', async () => {
-      const listener = await createNode(defer, { ...options(), listen: true, connectionEncrypters: [withoutEarlyMuxer(noise())] })
-      const dialer = await createNode(defer, { connectionEncrypters: [leaving(noise(), 'secureOutbound')] })
-
-      await expect(dialer.dial(listener.getMultiaddrs())).to.eventually.be.rejected()
-      await within(3_000, 'the end', until(() => openSockets() === 0, 'no socket is left'))
-    })
-  })
+  }
 }
 
 /** Closes the connection when its handshake is done */
