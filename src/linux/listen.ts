@@ -32,17 +32,18 @@ export function listenWithOptions (libc: Libc, socketOptions: SocketOption[], se
     return
   }
 
-  let isOwned = false
+  const backlog = options.backlog ?? BACKLOG
+
+  if (cluster.isWorker) {
+    // the number would be sent to the primary, where it is another file
+    server.listen(new net.Socket({ fd }), backlog)
+    return
+  }
 
   try {
-    // a worker of a cluster would send the number to the primary, where it is another file. It keeps a socket
-    const source = cluster.isWorker ? new net.Socket({ fd }) : { fd }
-
-    isOwned = cluster.isWorker
-    server.listen(source, options.backlog ?? BACKLOG)
-    isOwned ||= server.listening
+    server.listen({ fd }, backlog)
   } finally {
-    if (!isOwned) {
+    if (!server.listening) {
       libc.close(fd)
     }
   }
