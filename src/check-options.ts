@@ -23,7 +23,7 @@ export const aFunction: Rule = { mustBe: 'a function', holds: value => typeof va
 
 /** Infinity is a number too: it means no limit */
 export function aNumber (from: number): Rule {
-  return { mustBe: `a number from ${from} on`, holds: value => typeof value === 'number' && value >= from }
+  return { mustBe: `a number, ${from} or more`, holds: value => typeof value === 'number' && value >= from }
 }
 
 /** The longest delay of Node's timers, in ms: 24.8 days. Longer timeouts are cut to this */

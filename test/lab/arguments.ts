@@ -14,7 +14,7 @@ export function numberFrom (least: number): (value: string) => number {
     const number = Number(value)
 
     if (value.trim() === '' || !Number.isFinite(number) || number < least) {
-      throw new InvalidArgumentError(`It must be a number from ${least} on.`)
+      throw new InvalidArgumentError(`It must be a number, ${least} or more.`)
     }
 
     return number

@@ -28,9 +28,9 @@ const wrong: Array<[init: object, message: string]> = [
   [{ stalledWriteTimeout: NaN }, `stalledWriteTimeout of tcp() must be ${MS}, not NaN`],
   [{ inboundSocketInactivityTimeout: -1 }, `inboundSocketInactivityTimeout of tcp() must be ${MS}, not -1`],
   [{ outboundSocketInactivityTimeout: {} }, `outboundSocketInactivityTimeout of tcp() must be ${MS}, not an object`],
-  [{ maxConnections: -3 }, 'maxConnections of tcp() must be a number from 0 on, not -3'],
-  [{ maxConnections: '100' }, 'maxConnections of tcp() must be a number from 0 on, not \'100\' (a string)'],
-  [{ maxConnections: NaN }, 'maxConnections of tcp() must be a number from 0 on, not NaN'],
+  [{ maxConnections: -3 }, 'maxConnections of tcp() must be a number, 0 or more, not -3'],
+  [{ maxConnections: '100' }, 'maxConnections of tcp() must be a number, 0 or more, not \'100\' (a string)'],
+  [{ maxConnections: NaN }, 'maxConnections of tcp() must be a number, 0 or more, not NaN'],
   [{ backlog: -1 }, 'backlog of tcp() must be a whole number from 0 to 2147483647, not -1'],
   [{ backlog: 1.5 }, 'backlog of tcp() must be a whole number from 0 to 2147483647, not 1.5'],
   // it would be cut to 32 bits, which are 0

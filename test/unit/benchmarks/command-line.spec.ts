@@ -40,8 +40,8 @@ describe('benchmarks: command line', () => {
   })
 
   it('says what it wants instead', () => {
-    expect(() => numberFrom(0)('-1')).to.throw('a number from 0 on')
-    expect(() => numberFrom(0)(' ')).to.throw('a number from 0 on')
+    expect(() => numberFrom(0)('-1')).to.throw('a number, 0 or more')
+    expect(() => numberFrom(0)(' ')).to.throw('a number, 0 or more')
     expect(() => wholeFrom(1)('1.5')).to.throw('a whole number')
     expect(() => listOf(oneOf(['a', 'b']))('a,c')).to.throw('There are a, b.')
   })
