@@ -41,7 +41,7 @@ const FAULTS = {
 
 /** What the official transport does right, so that ours must: a part of the titles of the tests */
 const RULES: Record<string, RegExp> = {
-  'js-libp2p\'s compliance tests': /^(interface-)?transport compliance|compliance/i,
+  'js-libp2p\'s compliance tests': /^transport compliance/,
   'a peer that resets while a connection gater takes its time harms nobody': /connection gater reads a file.* resets at once/,
   'a file behind a connection gater loses nothing that came before the FIN': /connection gater reads a file.*before its FIN/,
   'a name is dialed at the address that answers': /\/dns (reaches|connects)/,

@@ -24,6 +24,7 @@ const SPECS = [
   'test/dial/**/*.spec.ts',
   'test/integration/**/*.spec.ts',
   'test/listener/**/*.spec.ts',
+  'test/options/**/*.spec.ts',
   'test/unit/transport.spec.ts'
 ]
 
@@ -53,7 +54,7 @@ interface Flags {
 
 await new Command('test:official')
   .option('--columns <columns>', Object.keys(COLUMNS).join(), listOf(oneOf(Object.keys(COLUMNS) as Column[])), ['official', 'ours'])
-  .option('--specs <patterns>', 'which files', (text: string) => text.split(','), SPECS)
+  .option('--specs <patterns>', 'which files', listOf(pattern => pattern), SPECS)
   .option('--write', 'into RESULTS.md')
   .action(main)
   .parseAsync()
