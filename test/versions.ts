@@ -165,7 +165,13 @@ function pageOf (rows: Row[]): string {
         ['behaviour tests that pass', ...rows.map(({ report: { stats } }) => `${stats.passes} of ${stats.passes + stats.failures}`)]
       ]
     }),
-    `\`optimistic()\` refuses a muxer from before libp2p 3, here \`${TOO_OLD}\`: "${rows[0].refusal}". A dial with \`@libp2p/noise\` from before 17 fails with an \`EncryptionFailedError\`, with every transport.`,
-    'Before `@libp2p/yamux` 8.0.3 and `@chainsafe/libp2p-yamux` 8.0.1 a connection that fails while a stream is open raises an unhandled rejection, with every transport: Node then ends the process.'
+    `\`optimistic()\` refuses a muxer that was made for libp2p 2. \`${TOO_OLD}\` gets this error:
+
+\`\`\`
+${rows[0].refusal}
+\`\`\`
+
+A dial with \`@libp2p/noise\` 16 or older fails with an \`EncryptionFailedError\`, whatever the transport.`,
+    'Older releases of yamux 8 raise an unhandled rejection if a connection fails while a stream is open, and Node then ends the process. `@libp2p/yamux` 8.0.3 and `@chainsafe/libp2p-yamux` 8.0.1 cure it.'
   ].join('\n\n') + '\n'
 }

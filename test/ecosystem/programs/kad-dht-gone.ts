@@ -1,11 +1,9 @@
 import { execFileSync } from 'node:child_process'
-import { identify } from '@libp2p/identify'
-import { kadDHT, passthroughMapper } from '@libp2p/kad-dht'
-import { ping } from '@libp2p/ping'
 import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { contentOf } from './content.ts'
+import { dhtServices } from './dht.ts'
 import { drain, some } from './events.ts'
 import { deadline, until } from './lab.ts'
 import { addressOf, addressesOf } from './public-addresses.ts'
@@ -27,18 +25,7 @@ const DEFAULTS = { dialTimeout: 10_000, addressDialTimeout: 6_000, inboundUpgrad
 
 /** Five of twelve servers die. The others provide and find, put and get, and find each other */
 export default async function run (lab: Lab): Promise<Facts> {
-  const services = {
-    identify: identify(),
-    ping: ping(),
-    dht: kadDHT({
-      protocol: '/ecosystem/kad/1.0.0',
-      peerInfoMapper: passthroughMapper,
-      clientMode: false,
-      allowQueryWithZeroPeers: true,
-      validators: { v: () => {} },
-      selectors: { v: () => 0 }
-    })
-  }
+  const services = dhtServices()
   // nobody else is in the namespace. Public addresses that are not verified are told to nobody unless they are announced
   const listenOf = (node: number): string[] => Array.from({ length: ADDRESSES }, (_, i) => `/ip4/${addressOf(i)}/tcp/${FIRST_PORT + node}`)
   const nodes = await Promise.all(Array.from({ length: NODES }, async (_, i) => lab.node({ addresses: { listen: listenOf(i), announce: listenOf(i) }, services, connectionManager: DEFAULTS })))

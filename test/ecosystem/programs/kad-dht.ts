@@ -1,10 +1,8 @@
-import { identify } from '@libp2p/identify'
-import { kadDHT, passthroughMapper } from '@libp2p/kad-dht'
-import { ping } from '@libp2p/ping'
 import { CID } from 'multiformats/cid'
 import * as raw from 'multiformats/codecs/raw'
 import { sha256 } from 'multiformats/hashes/sha2'
 import { contentOf, hashOf } from './content.ts'
+import { dhtServices } from './dht.ts'
 import { drain, some } from './events.ts'
 import { deadline, until } from './lab.ts'
 import type { Facts, Lab } from './lab.ts'
@@ -14,18 +12,7 @@ const NODES = 12
 
 /** Twelve servers: provide and find, put and get, find a peer */
 export default async function run (lab: Lab): Promise<Facts> {
-  const services = {
-    identify: identify(),
-    ping: ping(),
-    dht: kadDHT({
-      protocol: '/ecosystem/kad/1.0.0',
-      peerInfoMapper: passthroughMapper,
-      clientMode: false,
-      allowQueryWithZeroPeers: true,
-      validators: { v: () => {} },
-      selectors: { v: () => 0 }
-    })
-  }
+  const services = dhtServices()
   const nodes = await Promise.all(Array.from({ length: NODES }, async () => lab.node({ services })))
   const rounds = lab.amount(20, 3)
   const hash = hashOf()

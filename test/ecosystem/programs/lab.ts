@@ -113,7 +113,7 @@ export function deadline (ms: number): AbortSignal {
   return signal
 }
 
-/** Wait for what no event tells of, and fail after a minute, or so many ms */
+/** Polls a condition that has no event. Fails after a minute, or after the given time in ms */
 export async function until (isReady: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
   const signal = deadline(ms)
 
