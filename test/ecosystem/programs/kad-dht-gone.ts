@@ -25,10 +25,9 @@ const DEFAULTS = { dialTimeout: 10_000, addressDialTimeout: 6_000, inboundUpgrad
 
 /** Five of twelve servers die. The others provide and find, put and get, and find each other */
 export default async function run (lab: Lab): Promise<Facts> {
-  const services = dhtServices()
   // nobody else is in the namespace. Public addresses that are not verified are told to nobody unless they are announced
   const listenOf = (node: number): string[] => Array.from({ length: ADDRESSES }, (_, i) => `/ip4/${addressOf(i)}/tcp/${FIRST_PORT + node}`)
-  const nodes = await Promise.all(Array.from({ length: NODES }, async (_, i) => lab.node({ addresses: { listen: listenOf(i), announce: listenOf(i) }, services, connectionManager: DEFAULTS })))
+  const nodes = await Promise.all(Array.from({ length: NODES }, async (_, i) => lab.node({ addresses: { listen: listenOf(i), announce: listenOf(i) }, services: dhtServices, connectionManager: DEFAULTS })))
   const survivors = nodes.slice(GONE)
   const rounds = lab.amount(2, 1)
   const found = { providers: 0, values: 0, peers: 0 }

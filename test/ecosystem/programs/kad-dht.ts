@@ -12,8 +12,7 @@ const NODES = 12
 
 /** Twelve servers: provide and find, put and get, find a peer */
 export default async function run (lab: Lab): Promise<Facts> {
-  const services = dhtServices()
-  const nodes = await Promise.all(Array.from({ length: NODES }, async () => lab.node({ services })))
+  const nodes = await Promise.all(Array.from({ length: NODES }, async () => lab.node({ services: dhtServices })))
   const rounds = lab.amount(20, 3)
   const hash = hashOf()
   const found = { providers: 0, values: 0, peers: 0 }
