@@ -12,6 +12,11 @@ const STREAMS = isThorough ? 27_000 : 600
 /** To official listeners it is less: the streams that they lose stay open */
 const COMPARED = isThorough ? 6_000 : 300
 
+const ROUNDS = 5
+
+/** Lost streams of a connection use up libp2p's limit of 32 for a protocol, after which all others are lost with them */
+const BELOW_LIMIT = 20
+
 describe('handlers of streams whose dialer sends and closes at once, while peer stores take 0 to 7 turns', function () {
   this.timeout(30 * 60_000)
 
@@ -25,13 +30,20 @@ describe('handlers of streams whose dialer sends and closes at once, while peer 
     }
 
     it(`end as often on an official listener that a decorated dialer dials as with an official one, in ${processes}`, async () => {
-      const official = await losses(defer, { dials: OFFICIAL, listens: OFFICIAL, streams: COMPARED, processes })
-      const ours = await losses(defer, { dials: DECORATED, listens: OFFICIAL, streams: COMPARED, processes })
+      const compared = { listens: OFFICIAL, streams: COMPARED / ROUNDS, perConnection: BELOW_LIMIT, processes } as const
+      let official = 0
+      let ours = 0
+
+      // in turn, since how many are lost depends on what else the machine does
+      for (let round = 0; round < ROUNDS; round++) {
+        official += await losses(defer, { ...compared, dials: OFFICIAL })
+        ours += await losses(defer, { ...compared, dials: DECORATED })
+      }
 
       // eslint-disable-next-line no-console
       console.info(`      of ${COMPARED}: official ${official} lost, ours ${ours}`)
-      // a margin for chance: two official runs differ as much
-      expect(ours).to.be.at.most(official + Math.max(3, 3 * Math.sqrt(official)))
+      // a margin for chance of four standard deviations, since losses come in groups
+      expect(ours).to.be.at.most(official + Math.max(8, 4 * Math.sqrt(official + ours)))
     })
   }
 })
