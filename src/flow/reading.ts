@@ -9,6 +9,9 @@ const RESUME_BYTES = PAUSE_BYTES / 2
 
 type Data = Uint8Array | Uint8ArrayList
 
+/** The loops that read streams now */
+const readings = new WeakMap<MessageStream, Reading>()
+
 /** What is read of a stream, and how its two ends are */
 type ReadableStream = MessageStream & Pick<Stream, 'readStatus' | 'remoteWriteStatus'>
 
@@ -25,6 +28,7 @@ export async function * iterate (this: ReadableStream): AsyncGenerator<Data> {
   }
 
   const reading = new Reading(this)
+  readings.set(this, reading)
 
   try {
     for (;;) {
@@ -37,14 +41,20 @@ export async function * iterate (this: ReadableStream): AsyncGenerator<Data> {
       yield data
     }
   } finally {
+    readings.delete(this)
     reading.stop()
   }
+}
+
+/** What a `for await` loop keeps of a stream until its handler takes it, in bytes */
+export function queuedBytes (stream: MessageStream): number {
+  return readings.get(stream)?.queuedBytes ?? 0
 }
 
 class Reading {
   readonly #stream: ReadableStream
   readonly #queue: Data[] = []
-  #queuedBytes = 0
+  queuedBytes = 0
 
   /** Whether this has made the stream wait */
   #isHolding = false
@@ -71,10 +81,10 @@ class Reading {
     const data = this.#queue.shift()
 
     if (data != null) {
-      this.#queuedBytes -= data.byteLength
+      this.queuedBytes -= data.byteLength
     }
 
-    if (this.#isHolding && this.#queuedBytes <= RESUME_BYTES) {
+    if (this.#isHolding && this.queuedBytes <= RESUME_BYTES) {
       this.#resume()
     }
 
@@ -149,9 +159,9 @@ class Reading {
     }
 
     this.#queue.push(data)
-    this.#queuedBytes += data.byteLength
+    this.queuedBytes += data.byteLength
 
-    if (this.#queuedBytes >= PAUSE_BYTES) {
+    if (this.queuedBytes >= PAUSE_BYTES) {
       this.#pause()
     }
 

@@ -62,7 +62,7 @@ export interface WindowBudget {
  */
 export class ReceiveWindow {
   readonly #budget: WindowBudget
-  readonly #isRead: () => boolean
+  readonly #keepsUp: () => boolean
 
   /** What the peer may still send. Less than 0 if both ends are configured to begin with more */
   credit = FIRST_WINDOW
@@ -96,11 +96,11 @@ export class ReceiveWindow {
   #grantedAt = 0
   #answerAt = Infinity
 
-  /** `isRead`: nothing is unread. A reader that lags behind needs no larger window */
-  constructor (now: number, budget: WindowBudget, isRead: () => boolean) {
+  /** `keepsUp`: the reader has taken all that came until now. One that lags behind needs no larger window */
+  constructor (now: number, budget: WindowBudget, keepsUp: () => boolean) {
     this.#startedAt = now
     this.#budget = budget
-    this.#isRead = isRead
+    this.#keepsUp = keepsUp
   }
 
   onData (bytes: number, now: number, roundTrip: RoundTrip): void {
@@ -157,9 +157,11 @@ export class ReceiveWindow {
   /**
    * The muxer has granted more, so the reader has taken something. If it has taken a burst at once, the
    * window grows with that.
+   *
+   * @param isRead - the stream keeps nothing
    */
-  onTaken (now: number): void {
-    if (now - this.#lastAt <= TAKEN_WITHIN && this.#isRead()) {
+  onTaken (now: number, isRead: boolean): void {
+    if (now - this.#lastAt <= TAKEN_WITHIN && isRead) {
       this.#resize(Math.max(this.#target, this.#wanted))
     }
 
@@ -207,7 +209,7 @@ export class ReceiveWindow {
 
     const fits = gain * delivered
 
-    this.#resize(Math.max(fits <= this.#target || this.#isRead() ? fits : this.#target, this.#target * (isDraining ? 0 : DECAY), FIRST_WINDOW))
+    this.#resize(Math.max(fits <= this.#target || this.#keepsUp() ? fits : this.#target, this.#target * (isDraining ? 0 : DECAY), FIRST_WINDOW))
   }
 
   #resize (wanted: number): void {

@@ -1,5 +1,6 @@
 import { StreamBufferError } from '@libp2p/interface'
 import { keepWholeWindow } from './paused-streams.ts'
+import { queuedBytes } from './reading.ts'
 import { MAX_WINDOW, ReceiveWindow } from './receive-window.ts'
 import { RoundTrip } from './round-trip.ts'
 import { Flag, FrameScanner, FrameType, loneHeader, windowUpdate } from './yamux-frames.ts'
@@ -155,7 +156,7 @@ export class YamuxCredit implements FrameListener {
 
     const now = performance.now()
 
-    window.onTaken(now)
+    window.onTaken(now, isRead(stream))
     const due = stream.readStatus === 'paused' ? 0 : window.due(stream.readBufferLength)
 
     if (due > 0) {
@@ -195,7 +196,7 @@ export class YamuxCredit implements FrameListener {
 
     // the muxer ignores data of streams that it does not know
     if (window == null && (isNew || this.#streamOf(streamId) != null)) {
-      window = new ReceiveWindow(performance.now(), this.#budget, () => this.#isRead(streamId))
+      window = new ReceiveWindow(performance.now(), this.#budget, () => this.#keepsUp(streamId))
       windows.set(streamId, window)
     }
 
@@ -208,10 +209,10 @@ export class YamuxCredit implements FrameListener {
     return this.muxer.streams.find(stream => stream.id === id)
   }
 
-  #isRead (streamId: number): boolean {
+  #keepsUp (streamId: number): boolean {
     const stream = this.#streamOf(streamId)
 
-    return stream != null && stream.readStatus !== 'paused' && stream.readBufferLength === 0
+    return stream != null && isRead(stream) && queuedBytes(stream) === 0
   }
 
   #end (streamId: number): void {
@@ -239,4 +240,9 @@ export class YamuxCredit implements FrameListener {
       }
     })
   }
+}
+
+/** A `for await` loop may still keep what it was given. Its handler has had no turn yet if it was given now */
+function isRead ({ readStatus, readBufferLength }: Stream): boolean {
+  return readStatus !== 'paused' && readBufferLength === 0
 }

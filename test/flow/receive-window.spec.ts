@@ -7,7 +7,7 @@ import { FIRST_WINDOW, FrameScanner } from '../../src/flow/yamux-frames.ts'
 const KIB = 1024
 const MIB = 1024 * KIB
 
-const isRead = (): boolean => true
+const keepsUp = (): boolean => true
 
 interface Path {
   /** Bytes per ms. Infinity: only TCP's slow start is in the way */
@@ -38,7 +38,7 @@ interface Moment {
  */
 function transfer ({ rate, roundTrip, congestionWindow = 32 * KIB, busy: [busyFrom, busyTo] = [0, 0] }: Path, duration: number): Moment[] {
   const path = new RoundTrip()
-  const window = new ReceiveWindow(0, { left: 32 * MIB }, isRead)
+  const window = new ReceiveWindow(0, { left: 32 * MIB }, keepsUp)
   const moments: Moment[] = []
   /** What is under way to the sender: credit, and acknowledgements of TCP. By the time of arrival */
   const toSender = new Map<number, { credit: number, acked: number }>()
@@ -84,7 +84,7 @@ function transfer ({ rate, roundTrip, congestionWindow = 32 * KIB, busy: [busyFr
       received += bytes
       window.onData(bytes, now, path)
       window.withheld += bytes
-      window.onTaken(now)
+      window.onTaken(now, true)
 
       const due = window.due(0)
 
@@ -160,7 +160,7 @@ describe('the receive window of a stream', () => {
   it('takes no more than its share of what all windows may have', () => {
     const path = new RoundTrip()
     const budget = { left: MIB }
-    const windows = Array.from({ length: 4 }, () => new ReceiveWindow(0, budget, isRead))
+    const windows = Array.from({ length: 4 }, () => new ReceiveWindow(0, budget, keepsUp))
 
     path.add(100, 0)
 
@@ -178,7 +178,7 @@ describe('the receive window of a stream', () => {
   })
 
   it('grants nothing for what nobody reads, and all of it later', () => {
-    const window = new ReceiveWindow(0, { left: 0 }, isRead)
+    const window = new ReceiveWindow(0, { left: 0 }, keepsUp)
     const path = new RoundTrip()
 
     window.onData(FIRST_WINDOW, 1, path)
@@ -189,7 +189,7 @@ describe('the receive window of a stream', () => {
   })
 
   it('grants at most once for a hundred small messages', () => {
-    const window = new ReceiveWindow(0, { left: 0 }, isRead)
+    const window = new ReceiveWindow(0, { left: 0 }, keepsUp)
     const path = new RoundTrip()
     let updates = 0
 
