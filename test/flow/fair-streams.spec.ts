@@ -12,7 +12,7 @@ import type { Stream } from '@libp2p/interface'
 const MIB = 1024 * 1024
 const RATE = 16 * MIB
 
-/** For how many bytes shares are compared: many times what a stream may be ahead, which is its window on a busy machine */
+/** For how many bytes shares are compared. Windows may open in steps of a MiB, and over a few steps shares differ by chance */
 const COMPARED = 96 * MIB
 
 /** What the kernel and the line hold is gone in a second. Official never gets this far */
