@@ -158,6 +158,7 @@ export class ReceiveWindow {
    * The muxer has granted more, so the reader has taken something. If it has taken a burst at once, the
    * window grows with that.
    *
+   * @param now - in ms
    * @param isRead - the stream keeps nothing
    */
   onTaken (now: number, isRead: boolean): void {
