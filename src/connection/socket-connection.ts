@@ -7,6 +7,7 @@ import { flushLate } from '../event-loop/flush-soon.ts'
 import { nextState } from './close-state.ts'
 import { Closing } from './closing.ts'
 import { isFinishing, probe, reset, whenFinIsCertain } from './end-socket.ts'
+import { Filtering } from './filtering.ts'
 import { Incoming } from './incoming.ts'
 import { ifInactive } from './liveness.ts'
 import { MessageConnection } from './message-connection.ts'
@@ -56,8 +57,8 @@ const RESET_CODES = ['ECONNRESET', 'EPIPE']
 
 /**
  * A libp2p MultiaddrConnection over a socket. It translates libp2p's verbs and the
- * socket's events for its parts: {@link Incoming}, {@link Outgoing} and, from the moment
- * a close begins, {@link Closing}. A close, by either side, loses nothing of what `send`
+ * socket's events for its parts: {@link Incoming}, {@link Outgoing}, {@link Filtering} and, from
+ * the moment a close begins, {@link Closing}. A close, by either side, loses nothing of what `send`
  * accepted.
  */
 export class SocketConnection extends MessageConnection implements Reader, Writer {
@@ -68,12 +69,11 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   readonly #metricPrefix: string
   readonly #incoming: Incoming
   readonly #outgoing: Outgoing
+  readonly #filtering: Filtering
+  readonly #gather: number
 
   /** Exists once a graceful close has begun */
   #closing?: Closing
-
-  #filter?: WireFilter
-  readonly #gather: number
 
   /**
    * Whether the encrypter reads through a queue, and so may write through one too, as TLS
@@ -93,12 +93,12 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     this.#socket = socket
     this.#settings = settings
     this.#lingering = lingering
-    this.#filter = filter
     this.#gather = gather
     this.#metrics = init.metrics
     this.#metricPrefix = init.metricPrefix ?? ''
     this.#incoming = new Incoming(socket, this)
     this.#outgoing = new Outgoing(socket, settings.stalledWriteTimeout, this)
+    this.#filtering = new Filtering(filter, this)
 
     listen(socket, SocketConnection.#listeners, this)
     socket.setTimeout(settings.inactivityTimeout)
@@ -144,7 +144,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       !this.sendingData &&
       this.writeBuffer.byteLength === 0 &&
       this.maxMessageSize == null &&
-      this.#filter == null &&
+      this.#filtering.isOver &&
       this.listenerCount('idle') === 0 &&
       (data instanceof Uint8Array || isUint8ArrayList(data)) &&
       data.byteLength > 0 &&
@@ -180,11 +180,9 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   sendData (all: Uint8ArrayList): SendResult {
     // the rest stays in the write buffer of the base class
     const data = all.byteLength > MAX_WRITE_BYTES ? all.sublist(0, MAX_WRITE_BYTES) : all
-    const filter = this.#filter
-    const answer = filter?.onSend(data)
-    this.#dropFilterIfDone()
+    const answer = this.#filtering.onSend(data)
 
-    if (filter != null && answer != null) {
+    if (answer != null) {
       if (this.#gather > 0) {
         this.#outgoing.gather(this.#gather)
       }
@@ -410,7 +408,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       }
     } else if (next === 'aborted') {
       this.abort(error ?? new ConnectionClosedError('The socket was destroyed'))
-    } else if (next === 'reset' && this.#filtered(filter => { filter.onEnd() })) {
+    } else if (next === 'reset' && this.#filtering.onEnd()) {
       this.#outgoing.drop()
       this.#onReset()
     }
@@ -429,33 +427,10 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   }
 
   #onData (data: Uint8Array): void {
-    if (this.#filter == null || this.#filtered(filter => { data = filter.onReceive(data) })) {
-      this.#incoming.add(data)
-    }
-  }
+    const received = this.#filtering.onReceive(data)
 
-  /** @returns whether the connection lives on */
-  #filtered (use: (filter: WireFilter) => void): boolean {
-    const filter = this.#filter
-
-    if (filter == null) {
-      return true
-    }
-
-    try {
-      use(filter)
-      this.#dropFilterIfDone()
-      return true
-    } catch (err: any) {
-      this.#filter = undefined
-      this.abort(err)
-      return false
-    }
-  }
-
-  #dropFilterIfDone (): void {
-    if (this.#filter?.done === true) {
-      this.#filter = undefined
+    if (received != null) {
+      this.#incoming.add(received)
     }
   }
 
@@ -473,7 +448,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     // an encrypter's answer to what came before FIN
     flushLate()
 
-    if (this.status !== 'open' || !this.#filtered(filter => { filter.onEnd() })) {
+    if (this.status !== 'open' || !this.#filtering.onEnd()) {
       return
     }
 
