@@ -1,78 +1,16 @@
 import net from 'node:net'
-import { circuitRelayServer, circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { ordinary } from '../../src/dial/connect.ts'
-import { ReusePortUnsupportedError } from '../../src/index.ts'
-import { ReusePort } from '../../src/nat/reuse-port.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { hostAddress, lookupOf } from '../fixtures/machine.ts'
 import { createNode, ECHO } from '../fixtures/node.ts'
 import { rawPeer } from '../fixtures/peers.ts'
-import { portOf, rawTransport } from '../fixtures/raw.ts'
+import { rawTransport } from '../fixtures/raw.ts'
 import { isThorough } from '../fixtures/thorough.ts'
 import { until } from '../fixtures/waiting.ts'
-import type { TCPDialOptions } from '../../src/index.ts'
-
-interface Ports {
-  uses: string[]
-  options: Partial<TCPDialOptions>
-}
-
-/** Collects what dials tell of the port that they left from */
-function ports (): Ports {
-  const uses: string[] = []
-
-  return {
-    uses,
-    options: {
-      onProgress: (event: any) => {
-        if (event.type === 'tcp:local-port') {
-          uses.push(event.detail)
-        }
-      }
-    }
-  }
-}
-
-describe('reusePort where it is not supported', () => {
-  const { BoundSocket } = net
-
-  afterEach(() => {
-    Reflect.set(net, 'BoundSocket', BoundSocket)
-  })
-
-  it('is an error when the node is created, if Node has no BoundSocket', async () => {
-    Reflect.set(net, 'BoundSocket', undefined)
-
-    await expect(createNode(() => {}, { tcp: { reusePort: true } })).to.eventually.be.rejectedWith(/Node 24\.21/)
-      .and.to.be.an.instanceOf(ReusePortUnsupportedError)
-  })
-
-  it('is an error when the node is created, if the system has no SO_REUSEPORT', async () => {
-    Reflect.set(net, 'BoundSocket', class {
-      constructor () {
-        throw Object.assign(new Error('bind ENOTSUP'), { code: 'ENOTSUP' })
-      }
-    })
-
-    await expect(createNode(() => {}, { tcp: { reusePort: true } })).to.eventually.be.rejectedWith(/SO_REUSEPORT/)
-      .and.to.be.an.instanceOf(ReusePortUnsupportedError)
-  })
-
-  it('is not asked for by default', async function () {
-    if (process.env.TRANSPORT === 'reuse-port') {
-      return this.skip()
-    }
-
-    Reflect.set(net, 'BoundSocket', undefined)
-
-    const node = await createNode(() => {})
-    await node.stop()
-  })
-})
+import { ports } from './fixtures/ports.ts'
 
 describe('reusePort', () => {
   const defer = cleanUpAfterEach()
@@ -275,136 +213,6 @@ describe('reusePort', () => {
     await until(() => accepted.length === 1_000, 'all are accepted')
     expect(uses).to.have.lengthOf(1_000)
     expect(uses[0]).to.equal('reused')
-  })
-
-  describe('follows a listener', () => {
-    it('that is created after the first dial', async () => {
-      const { addr, next } = await rawPeer(defer)
-      const { dial, listen } = rawTransport(defer, { reusePort: true })
-      await dial(addr)
-      await next()
-      const { port } = await listen()
-      await dial(addr)
-
-      expect((await next()).remotePort).to.equal(port)
-    })
-
-    for (const ma of ['/ip4/127.0.0.1/tcp/0', '/dns4/localhost/tcp/0']) {
-      it(`that is about to listen on ${ma}`, async () => {
-        const { addr, next } = await rawPeer(defer)
-        const { dial, listen } = rawTransport(defer, { reusePort: true })
-        const listening = listen(ma)
-        await dial(addr)
-
-        expect((await next()).remotePort).to.equal((await listening).port)
-      })
-    }
-
-    it('that cannot listen', async () => {
-      const { addr, next } = await rawPeer(defer)
-      const { dial, listen } = rawTransport(defer, { reusePort: true })
-      const { uses, options } = ports()
-      const listening = listen('/ip4/192.0.2.1/tcp/0')
-      await Promise.all([dial(addr, options), expect(listening).to.eventually.be.rejectedWith(/EADDRNOTAVAIL/)])
-      await next()
-
-      expect(uses).to.deep.equal(['no-listener'])
-    })
-
-    it('that never listens, until the signal of the dial', async () => {
-      const reusePort = new ReusePort(() => {})
-      const controller = new AbortController()
-      reusePort.waitFor({ host: 'never.test', port: 0, family: 4 }, new Promise(() => {}))
-      const dialing = reusePort.connector(ordinary, false).open({ host: '192.0.2.1', port: 1, family: 4 }, {}, controller.signal)
-      controller.abort(new Error('enough'))
-
-      await expect(dialing).to.eventually.be.rejectedWith('enough')
-    })
-
-    it('that never listens, for a second at most', async () => {
-      const reusePort = new ReusePort(() => {})
-      const { port } = await rawPeer(defer, { host: '127.0.0.1' })
-      reusePort.waitFor({ host: 'localhost', port: 0, family: 4 }, new Promise(() => {}))
-      const { socket, port: use } = await reusePort.connector(ordinary, false).open({ host: '127.0.0.1', port, family: 4 }, {}, AbortSignal.timeout(10_000))
-      socket.destroy()
-
-      expect(use).to.equal('no-listener')
-    })
-
-    for (const { name, target, ...endpoint } of [
-      { name: 'a name, for a loopback target', host: 'never.test', family: 4 as const, target: '127.0.0.1' },
-      { name: 'a name of the other family', host: 'never.test', family: 6 as const, target: '127.0.0.1' },
-      { name: 'a loopback address, for another target', host: 'localhost', family: 0 as const, target: 'the address of this host' }
-    ]) {
-      it(`but not one that is about to listen on ${name}`, async function () {
-        const address = target === '127.0.0.1' ? target : hostAddress()
-
-        if (address == null) {
-          return this.skip()
-        }
-
-        const reusePort = new ReusePort(() => {})
-        const { port } = await rawPeer(defer, { host: address })
-        reusePort.waitFor({ ...endpoint, port: 0 }, new Promise(() => {}))
-        const start = performance.now()
-        const { socket } = await reusePort.connector(ordinary, false).open({ host: address, port, family: 4 }, {}, AbortSignal.timeout(10_000))
-        socket.destroy()
-
-        expect(performance.now() - start).to.be.below(900)
-      })
-    }
-
-    it('that is about to listen when libp2p dials a relay that `listen` names', async () => {
-      const relay = await createNode(defer, { listen: true, services: { relay: circuitRelayServer() } })
-      const relayed = relay.getMultiaddrs().map(ma => ma.encapsulate('/p2p-circuit').toString())
-      const node = await createNode(defer, {
-        addresses: { listen: [...relayed, '/ip4/127.0.0.1/tcp/0'] },
-        transports: [circuitRelayTransport()],
-        tcp: { reusePort: true }
-      })
-      const [own] = node.getMultiaddrs().map(portOf)
-
-      expect(relay.getConnections(node.peerId).map(({ remoteAddr }) => portOf(remoteAddr))).to.deep.equal([own])
-    })
-
-    it('that closes', async () => {
-      const { addr, next } = await rawPeer(defer)
-      const { dial, listen } = rawTransport(defer, { reusePort: true })
-      const first = await listen()
-      const second = await listen()
-      await first.listener.close()
-      await dial(addr)
-      expect((await next()).remotePort).to.equal(second.port)
-
-      await second.listener.close()
-      const { uses, options } = ports()
-      await dial(addr, options)
-      expect(uses).to.deep.equal(['no-listener'])
-    })
-
-    it('that pauses and resumes, on the same port', async () => {
-      const { addr, next } = await rawPeer(defer)
-      const { dial, listen } = rawTransport(defer, {
-        reusePort: true,
-        closeServerOnMaxConnections: { closeAbove: 1, listenBelow: 1 }
-      })
-      const { listener, port, next: accepted } = await listen()
-      const { uses, options } = ports()
-      const client = net.connect(port, '127.0.0.1').on('error', () => {})
-      defer(() => client.destroy())
-      const held = await accepted()
-      await until(() => listener.getAddrs().length === 0, 'the listener is paused')
-      await dial(addr, options)
-
-      held.abort(new Error('room for another'))
-      await until(() => listener.getAddrs().length > 0, 'the listener is resumed')
-      // a connection that left from the port while it was closed does not keep it from listening again
-      await dial(addr, options)
-
-      expect(uses).to.deep.equal(['no-listener', 'reused'])
-      await next()
-      expect((await next()).remotePort).to.equal(port)
-    })
   })
 
   it('leaves a port alone that the peer has connected to', async () => {
