@@ -1,29 +1,17 @@
-import { noise } from '@libp2p/noise'
-import { tls } from '@libp2p/tls'
-import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { optimistic, tcp } from '../../src/index.ts'
 import { linux } from '../../src/linux/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { rawPeer, readAll } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { openSockets, until, within } from '../fixtures/waiting.ts'
-import { fullBacklog } from '../fixtures/workers.ts'
 import { dialer } from '../negotiation/fixtures/dialer.ts'
 import { NA, NOISE } from '../negotiation/fixtures/proposals.ts'
 import { remote, reply } from '../negotiation/fixtures/remote.ts'
-import { EAGER, ECHO, bareNode, echo, firstByte } from '../negotiation/fixtures/stacks.ts'
 import { canListen, skipped } from './fixtures/availability.ts'
-import { expectNoLeak } from './fixtures/descriptors.ts'
-import type { Linux, TCPOptions } from '../../src/index.ts'
-import type { Defer } from '../fixtures/cleanup.ts'
-import type { Dialer } from '../negotiation/fixtures/dialer.ts'
-import type { Connection, Libp2p, MultiaddrConnection } from '@libp2p/interface'
-import type { Libp2pOptions } from 'libp2p'
-
-const encrypters = { noise, tls } as const
+import { echoOnce, fastDialer, listener } from './fixtures/fast-dials.ts'
+import type { MultiaddrConnection } from '@libp2p/interface'
 
 describe(`dials with Fast Open${skipped(canListen)}`, () => {
   const defer = cleanUpAfterEach()
@@ -33,37 +21,6 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
       this.skip()
     }
   })
-
-  async function listener (defer: Defer, { host = '/ip4/127.0.0.1', security = 'noise' as keyof typeof encrypters, options = { linux: linux({ fastOpen: true }) } as TCPOptions, node: nodeOptions = {} as Libp2pOptions } = {}): Promise<Libp2p> {
-    const node = await bareNode(defer, {
-      addresses: { listen: [`${host}/tcp/0`] },
-      transports: [tcp(options)],
-      connectionEncrypters: [encrypters[security]()],
-      streamMuxers: [yamux()],
-      ...nodeOptions
-    })
-
-    await node.handle(ECHO, echo)
-
-    return node
-  }
-
-  async function fastDialer (defer: Defer, security: keyof typeof encrypters = 'noise', init: TCPOptions = {}): Promise<Dialer & { outcomes(): Record<string, number> }> {
-    const counts = counters()
-    const made = await dialer(defer, {
-      tcp: { linux: linux({ fastOpen: true }), ...init },
-      connectionEncrypters: [optimistic(encrypters[security]()) as any],
-      streamMuxers: [optimistic(yamux())],
-      counts
-    })
-
-    return { ...made, outcomes: () => counts.labels('libp2p_tcp_fast_open_dials_total') }
-  }
-
-  async function echoOnce (connection: Connection): Promise<void> {
-    expect(await firstByte(await connection.newStream(ECHO, EAGER))).to.equal(42)
-    await connection.close()
-  }
 
   for (const host of ['/ip4/127.0.0.1', '/ip6/::1', '/dns4/localhost']) {
     for (const security of ['noise', 'tls'] as const) {
@@ -113,110 +70,6 @@ describe(`dials with Fast Open${skipped(canListen)}`, () => {
     await echoOnce(await dial(plain.getMultiaddrs()[0].toString()))
 
     expect(outcomes().not_acknowledged).to.equal(1)
-  })
-
-  describe('that fail', () => {
-    /** The same dial with and without Fast Open: what it rejects with, counts and logs as progress */
-    async function compare (addr: string, options: object = {}): Promise<[Failure, Failure]> {
-      // a cookie for the host, without which a dial is an ordinary one
-      const cookie = await listener(defer)
-      const { dial } = await fastDialer(defer)
-      await echoOnce(await dial(cookie.getMultiaddrs()[0].toString()))
-
-      return [await failure(undefined, addr, options), await failure(linux({ fastOpen: true }), addr, options)]
-    }
-
-    interface Failure { error: any, counted: Record<string, number>, errors: Record<string, number>, progress: string[] }
-
-    async function failure (linux: Linux | undefined, addr: string, options: object): Promise<Failure> {
-      const counts = counters()
-      const { dial, progress } = await dialer(defer, { tcp: { linux }, counts })
-      const signal = AbortSignal.timeout(300)
-      const error = await dial(addr, { signal, ...options }).then(() => { throw new Error('dialed') }, err => err)
-
-      return {
-        error,
-        progress,
-        counted: counts.labels('libp2p_tcp_dialer_events_total'),
-        errors: counts.labels('libp2p_tcp_dialer_errors_total')
-      }
-    }
-
-    it('because the port is closed: the same TCPConnectError', async () => {
-      const { addr, server } = await rawPeer(defer)
-      server.close()
-      const [ordinary, fast] = await compare(addr)
-
-      expect(ordinary.error).to.have.property('code', 'ECONNREFUSED')
-      expect(fast.error.constructor).to.equal(ordinary.error.constructor)
-      expect(fast.error.message).to.equal(ordinary.error.message)
-      expect({ ...fast.error, cause: { ...fast.error.cause, cause: undefined } }).to.deep.equal({ ...ordinary.error, cause: { ...ordinary.error.cause, cause: undefined } })
-      expect({ ...fast, error: undefined }).to.deep.equal({ ...ordinary, error: undefined })
-    })
-
-    it('because the signal fires while the peer is silent: the same AbortError', async () => {
-      const port = await fullBacklog(defer)
-      const [ordinary, fast] = await compare(`/ip4/127.0.0.1/tcp/${port}`)
-
-      expect(ordinary.error).to.have.property('name', 'AbortError')
-      expect(fast.error).to.have.property('name', 'AbortError')
-      expect({ ...fast, error: undefined }).to.deep.equal({ ...ordinary, error: undefined })
-    }).timeout(20_000)
-
-    it('because the timeout option passes: the same TimeoutError', async () => {
-      const port = await fullBacklog(defer)
-      const [ordinary, fast] = await compare(`/ip4/127.0.0.1/tcp/${port}`, { timeout: 100, signal: AbortSignal.timeout(5_000) })
-
-      expect(ordinary.error).to.have.property('name', 'TimeoutError')
-      expect(fast.error).to.have.property('name', 'TimeoutError')
-      expect(fast.error.message.replaceAll(/\d+ms/g, '')).to.equal(ordinary.error.message.replaceAll(/\d+ms/g, ''))
-      expect({ ...fast, error: undefined }).to.deep.equal({ ...ordinary, error: undefined })
-    }).timeout(20_000)
-
-    it('because there is no route: the same TCPConnectError', async () => {
-      const [ordinary, fast] = await compare('/ip4/203.0.113.1/tcp/1')
-
-      expect(fast.error.message).to.equal(ordinary.error.message)
-      expect({ ...fast, error: undefined }).to.deep.equal({ ...ordinary, error: undefined })
-    })
-
-    const refusals: Record<string, Libp2pOptions> = {
-      'the gater of the peer denies it': { connectionGater: { denyInboundConnection: async () => true } },
-      'the peer has too many connections': { connectionManager: { maxConnections: 1 } }
-    }
-
-    for (const [reason, node] of Object.entries(refusals)) {
-      it(`because ${reason}: the same TCPConnectError, every time`, async () => {
-        const addr = (await listener(defer, { node })).getMultiaddrs()[0].toString()
-        const { dial } = await dialer(defer)
-
-        // the one connection that may be
-        await dial(addr).catch(() => {})
-
-        for (let i = 0; i < 3; i++) {
-          const [ordinary, fast] = await compare(addr, { signal: AbortSignal.timeout(5_000) })
-
-          expect(fast.error.constructor).to.equal(ordinary.error.constructor)
-          expect(fast.error).to.have.property('code', 'ECONNRESET')
-          expect(fast.error.message).to.equal(ordinary.error.message)
-          expect(fast.counted).to.not.have.property('connect')
-        }
-      }).timeout(20_000)
-    }
-
-    it('leave no descriptor, handle or timer', async () => {
-      const { addr, server } = await rawPeer(defer)
-      server.close()
-      const { dial } = await fastDialer(defer)
-
-      await expectNoLeak(async () => {
-        for (let i = 0; i < 50; i++) {
-          await dial(addr).catch(() => {})
-        }
-      })
-
-      await until(() => openSockets() === 0, 'no handle is left')
-    })
   })
 
   it('are dialed again, and negotiated with in full, where the peer refuses', async () => {
