@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { noise } from '@libp2p/noise'
 import { plaintext } from '@libp2p/plaintext'
 import { tls } from '@libp2p/tls'
@@ -9,21 +8,13 @@ import { optimistic } from '../../src/index.ts'
 import { KiB, MiB, chunks, collect, payload, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { closed, until, untilStill } from '../fixtures/waiting.ts'
-import { securedPair, talk } from './fixtures/secured-pair.ts'
+import { securedPair, talking } from './fixtures/secured-pair.ts'
 import type { SecuredPair } from './fixtures/secured-pair.ts'
-import type { EncrypterFactory } from '../negotiation/fixtures/early-muxer.ts'
 
 const MESSAGE_BYTES = 16 * KiB
 
 describe('an encrypted connection', () => {
   const defer = cleanUpAfterEach()
-
-  async function talking (factory?: EncrypterFactory): Promise<SecuredPair> {
-    const pair = await securedPair(defer, factory)
-    await talk(pair)
-
-    return pair
-  }
 
   /** How many messages `send` makes of it, all arriving in order */
   async function messagesOf ({ dialer, listener }: SecuredPair, sends: Array<Uint8Array | Uint8ArrayList>): Promise<number> {
@@ -41,11 +32,11 @@ describe('an encrypted connection', () => {
   const times = (count: number, bytes: number): Uint8Array[] => Array.from({ length: count }, () => payload(bytes))
 
   it('encrypts what is sent with no await between as one message', async () => {
-    expect(await messagesOf(await talking(), times(15, 1_036))).to.equal(1)
+    expect(await messagesOf(await talking(defer), times(15, 1_036))).to.equal(1)
   })
 
   it('takes lists of buffers for what is in them', async () => {
-    expect(await messagesOf(await talking(), [
+    expect(await messagesOf(await talking(defer), [
       new Uint8ArrayList(payload(12), payload(500)),
       new Uint8ArrayList(),
       new Uint8ArrayList(payload(12), new Uint8Array(0), payload(7))
@@ -55,111 +46,12 @@ describe('an encrypted connection', () => {
   it('makes no message longer than 16 KiB', async () => {
     // 4 fit; the first message may find less memory left
     expect(5 * 4_095).to.be.greaterThan(MESSAGE_BYTES)
-    expect(await messagesOf(await talking(), times(40, 4_095))).to.be.within(10, 11)
+    expect(await messagesOf(await talking(defer), times(40, 4_095))).to.be.within(10, 11)
   })
 
   it('encrypts large buffers as they are, and keeps the order', async () => {
-    expect(await messagesOf(await talking(), [payload(10), payload(4 * KiB), payload(10), payload(10), payload(200 * KiB), payload(10)]))
+    expect(await messagesOf(await talking(defer), [payload(10), payload(4 * KiB), payload(10), payload(10), payload(200 * KiB), payload(10)]))
       .to.equal(1 + 1 + 1 + 4 + 1)
-  })
-
-  describe('that receives large messages', () => {
-    const LARGE = 64 * KiB
-    const COUNT = 16
-
-    /** What Noise adds to a message, in bytes */
-    const LENGTH_AND_TAG = 2 + 16
-
-    /** Small answers to large messages that arrive together; how many messages they take, and what arrives of them */
-    async function acknowledge ({ dialer, listener }: SecuredPair, finish: () => void = () => {}): Promise<{ messages: number, bytes: number }> {
-      const before = listener.encrypted()
-      const answers = collect(dialer.stream)
-      let left = COUNT * LARGE
-
-      listener.stream.addEventListener('message', ({ data }) => {
-        left -= data.byteLength
-        listener.stream.send(payload(12))
-      })
-
-      for (let i = 0; i < COUNT; i++) {
-        dialer.stream.send(payload(LARGE))
-      }
-
-      finish()
-      await until(() => left === 0, 'all is read')
-      await untilStill(() => answers.bytes)
-
-      return { messages: listener.encrypted() - before, bytes: answers.bytes }
-    }
-
-    it('gathers its small answers until it has read what there is', async () => {
-      const { messages, bytes } = await acknowledge(await talking())
-
-      expect(bytes).to.be.at.least(COUNT * 12)
-      expect(messages).to.be.within(1, COUNT / 2)
-    })
-
-    it('gathers what answers the rest of each', async () => {
-      const { dialer, listener } = await talking()
-      const frame = payload(LARGE + 12)
-      let left = COUNT * frame.byteLength
-      const before = listener.encrypted()
-
-      listener.stream.addEventListener('message', ({ data }) => {
-        left -= data.byteLength
-
-        // as a muxer answers when it has the whole frame
-        if (data.byteLength < KiB) {
-          listener.stream.send(payload(12))
-        }
-      })
-
-      for (let i = 0; i < COUNT; i++) {
-        dialer.stream.send(frame)
-        // a batch of its own, which leaves whole
-        await Promise.resolve()
-      }
-
-      const sent = dialer.encrypted()
-      await until(() => left === 0, 'all is read')
-      await nextTurn()
-
-      expect(sent).to.be.at.least(2 * COUNT)
-      expect(listener.encrypted() - before).to.be.within(1, COUNT / 2)
-    })
-
-    it('answers before it acts on the FIN of the peer', async () => {
-      const { dialer, listener } = await talking()
-      const end = closed(listener.raw)
-      const before = listener.encrypted()
-      let answers = 0
-      let encrypted = 0
-
-      listener.stream.addEventListener('message', () => {
-        listener.stream.send(payload(12))
-        answers++
-      })
-      listener.raw.addEventListener('remoteCloseWrite', () => { encrypted = listener.encrypted() - before })
-      // a full read, behind which Node reads on at once, and FIN is there by then: nothing else comes in between
-      await nextTurn()
-      dialer.stream.send(payload(LARGE - LENGTH_AND_TAG))
-      await dialer.raw.close()
-
-      expect((await end).error).to.equal(undefined)
-      expect(answers).to.be.at.least(1)
-      expect(encrypted).to.be.at.least(1)
-    })
-
-    it('answers at once again after a small one', async () => {
-      const pair = await talking()
-      await acknowledge(pair)
-      const before = pair.listener.encrypted()
-      const heard = pEvent(pair.listener.stream, 'message')
-
-      pair.dialer.stream.send(payload(1))
-      await heard
-      expect(pair.listener.encrypted() - before).to.equal(1)
-    })
   })
 
   it('waits with nothing before the peer was heard', async () => {
@@ -167,7 +59,7 @@ describe('an encrypted connection', () => {
   })
 
   it('answers at once, and gathers the rest of the answer', async () => {
-    const { dialer, listener } = await talking()
+    const { dialer, listener } = await talking(defer)
     const received = collect(dialer.stream)
 
     listener.stream.addEventListener('message', () => {
@@ -186,7 +78,7 @@ describe('an encrypted connection', () => {
   })
 
   it('sends before whatever is awaited after `send`', async () => {
-    const { dialer } = await talking()
+    const { dialer } = await talking(defer)
     const before = dialer.encrypted()
 
     dialer.stream.send(payload(100))
@@ -196,7 +88,7 @@ describe('an encrypted connection', () => {
   })
 
   it('leaves a buffer alone once `send` has returned', async () => {
-    const { dialer, listener } = await talking()
+    const { dialer, listener } = await talking(defer)
     const received = collect(listener.stream)
     const data = payload(1_000)
     const expected = tally(data)
@@ -208,7 +100,7 @@ describe('an encrypted connection', () => {
   })
 
   it('does not mix what two connections send in turns', async () => {
-    const pairs = [await talking(), await talking()]
+    const pairs = [await talking(defer), await talking(defer)]
     const received = pairs.map(({ listener }) => collect(listener.stream))
     const sent = pairs.map(() => times(100, 777))
 
@@ -235,7 +127,7 @@ describe('an encrypted connection', () => {
   })
 
   it('pushes back, and loses nothing', async () => {
-    const { dialer, listener } = await talking()
+    const { dialer, listener } = await talking(defer)
     const data = payload(16 * MiB)
 
     listener.stream.pause()
@@ -260,7 +152,7 @@ describe('an encrypted connection', () => {
   }).timeout(30_000)
 
   it('keeps the order where sending makes others send', async () => {
-    const pair = await talking()
+    const pair = await talking(defer)
     const { dialer: { stream }, listener } = pair
     const received = collect(listener.stream)
     const [header, body, answer] = [payload(12), payload(4_000), payload(50)]
@@ -283,7 +175,7 @@ describe('an encrypted connection', () => {
     }
   })) {
     it(`sends everything where ${how}`, async () => {
-      const pair = await talking()
+      const pair = await talking(defer)
       const received = collect(pair.listener.stream)
       const end = closed(pair.listener.raw)
       const sent = times(10, 1_000)
@@ -300,7 +192,7 @@ describe('an encrypted connection', () => {
     'after it has awaited something': answer => { queueMicrotask(answer) }
   })) {
     it(`answers the FIN of the peer ${when}`, async () => {
-      const { dialer, listener } = await talking()
+      const { dialer, listener } = await talking(defer)
       const end = closed(listener.raw)
       const before = listener.encrypted()
 
@@ -316,7 +208,7 @@ describe('an encrypted connection', () => {
   }
 
   it('refuses to send once it is closed', async () => {
-    const { dialer } = await talking()
+    const { dialer } = await talking(defer)
     const closing = dialer.stream.close()
 
     expect(() => dialer.stream.send(payload(1))).to.throw().with.property('name', 'StreamStateError')
@@ -324,7 +216,7 @@ describe('an encrypted connection', () => {
   })
 
   it('sends nothing after it was aborted', async () => {
-    const { dialer } = await talking()
+    const { dialer } = await talking(defer)
     const before = dialer.encrypted()
 
     dialer.stream.send(payload(100))
@@ -336,7 +228,7 @@ describe('an encrypted connection', () => {
 
   for (const [name, factory] of Object.entries({ TLS: tls(), plaintext: plaintext() })) {
     it(`is left as it is over ${name}`, async () => {
-      const pair = await talking(factory)
+      const pair = await talking(defer, factory)
 
       expect(Object.hasOwn(pair.dialer.stream, 'send')).to.equal(false)
       expect(await messagesOf(pair, [...times(100, 1_000), payload(100_000), ...times(100, 10)])).to.equal(0)
@@ -344,7 +236,7 @@ describe('an encrypted connection', () => {
   }
 
   it('does so once where the encrypter is decorated twice', async () => {
-    const pair = await talking(components => optimistic(noise())(components))
+    const pair = await talking(defer, components => optimistic(noise())(components))
 
     expect(await messagesOf(pair, times(10, 100))).to.equal(1)
   })
