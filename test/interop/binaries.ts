@@ -1,17 +1,19 @@
-import { buildPeers } from '../lab/peers/build.ts'
-import type { PeerName } from '../lab/peers/build.ts'
+import { binaryOf, buildPeers } from '../lab/peers/build.ts'
+import type { BuildResult, PeerName, ProgramName } from '../lab/peers/build.ts'
 
 export type Binaries = Partial<Record<PeerName, string>>
 
 /**
+ * Builds the peers, and says where one of their programs is.
+ *
  * @throws {Error} in CI, if a toolchain is missing; elsewhere its peer is skipped
  */
-export async function buildBinaries (say: (line: string) => void, build = buildPeers): Promise<Binaries> {
+export async function buildBinaries (say: (line: string) => void, program: ProgramName = 'interop'): Promise<Binaries> {
   const binaries: Binaries = {}
 
-  for (const [name, result] of Object.entries(await build()) as Array<[PeerName, Awaited<ReturnType<typeof buildPeers>>[PeerName]]>) {
+  for (const [name, result] of Object.entries(await buildPeers()) as Array<[PeerName, BuildResult]>) {
     if (result.status !== 'missing-toolchain') {
-      binaries[name] = result.binary
+      binaries[name] = binaryOf(name, program)
     } else if (process.env.CI == null) {
       say(`SKIPPED ${name}: there is no working ${result.toolchain} on this machine`)
     } else {

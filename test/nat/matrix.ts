@@ -5,7 +5,6 @@ import { buildBinaries } from '../interop/binaries.ts'
 import { endOnSignal } from '../interop/end-on-signal.ts'
 import { versions } from '../interop/versions.ts'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../lab/arguments.ts'
-import { buildNatPeers } from '../lab/peers/build.ts'
 import { seededRandom, shuffled } from '../lab/process/random.ts'
 import { packageRoot } from '../lab/script-path.ts'
 import { AT_ONCE_CASES, runAtOnce } from './at-once.ts'
@@ -48,7 +47,7 @@ async function main (options: Options, signal: AbortSignal): Promise<void> {
     return
   }
 
-  const binaries = await buildBinaries(say, buildNatPeers)
+  const binaries = await buildBinaries(say, 'nat')
   const cells = chosen(options).filter(({ a, b, relay }) => [a, b, relay].every(peer => peer === 'js' || isJs(peer) || binaries[peer] != null))
   const results = await runCells(cells, {
     binaries,

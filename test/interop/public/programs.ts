@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { execa } from 'execa'
-import type { Binaries } from '../binaries.ts'
+import { binaryOf } from '../../lab/peers/build.ts'
 
 export type Test = 'transport' | 'perf' | 'hole-punch'
 export type PeerName = 'ours' | 'official' | 'go' | 'rust'
@@ -9,7 +9,6 @@ export type PeerName = 'ours' | 'official' | 'go' | 'rust'
 export interface RunInit {
   test: Test
   redis: string
-  binaries: Binaries
   env: Record<string, string>
 
   /** The command line that runs this command line there */
@@ -25,10 +24,10 @@ let tests = 0
  * @returns by `section.name`: what the dialer prints
  * @throws {Error} if the dialer fails
  */
-export async function runTest (dialer: PeerName, others: Array<{ place: string, peer: PeerName, env: Record<string, string> }>, { test, redis, binaries, env, under = (place, command) => command }: RunInit): Promise<Record<string, string>> {
+export async function runTest (dialer: PeerName, others: Array<{ place: string, peer: PeerName, env: Record<string, string> }>, { test, redis, env, under = (place, command) => command }: RunInit): Promise<Record<string, string>> {
   const common = { ...env, TRANSPORT: 'tcp', MUXER: 'yamux', REDIS_ADDR: redis, TEST_KEY: `${process.pid}`.padEnd(4, '-') + `${tests++}`, TEST_TIMEOUT_SECS: '30' }
   const start = (peer: PeerName, place: string, env: Record<string, string>): ReturnType<typeof execa> => {
-    const [file, ...args] = under(place, commandOf(peer, test, binaries))
+    const [file, ...args] = under(place, commandOf(peer, test))
 
     return execa(file, args, { env: { ...common, STACK: peer, ...env }, reject: false, timeout: 60_000 })
   }
@@ -48,12 +47,12 @@ export async function runTest (dialer: PeerName, others: Array<{ place: string, 
   }
 }
 
-function commandOf (peer: PeerName, test: Test, binaries: Binaries): string[] {
+function commandOf (peer: PeerName, test: Test): string[] {
   if (peer === 'ours' || peer === 'official') {
     return [process.execPath, '--no-warnings', path.join(import.meta.dirname, `${test}.ts`)]
   }
 
-  return [binaries[peer] ?? '']
+  return [binaryOf(peer, 'public-transport')]
 }
 
 /** Sections and their names: as much of YAML as the tests print */

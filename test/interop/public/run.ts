@@ -8,7 +8,6 @@ import path from 'node:path'
 import { Command } from 'commander'
 import { wholeFrom } from '../../lab/arguments.ts'
 import { openLink } from '../../lab/link/open-link.ts'
-import { buildPublicPeers } from '../../lab/peers/build.ts'
 import { environment, rememberCommit } from '../../lab/report/environment.ts'
 import { markdownTable } from '../../lab/report/table.ts'
 import { summarise } from '../../lab/statistics.ts'
@@ -16,7 +15,7 @@ import { openLab } from '../../nat/lab/lab.ts'
 import { buildBinaries } from '../binaries.ts'
 import { missingRedis, startRedis } from './local-redis.ts'
 import { runTest } from './programs.ts'
-import type { PeerName, RunInit } from './programs.ts'
+import type { PeerName } from './programs.ts'
 
 /** One way, in ms: the two data centers of js-libp2p#3029 */
 const DELAY = 41
@@ -51,20 +50,18 @@ async function main ({ measure }: Flags): Promise<void> {
     return
   }
 
-  const binaries = await buildBinaries(console.info, buildPublicPeers)
+  const natives = Object.keys(await buildBinaries(console.info)) as PeerName[]
   const redis = await startRedis()
 
   try {
-    await (measure == null ? testAll({ binaries, redis: redis.address }) : measureAll({ binaries, redis: redis.address }, measure))
+    await (measure == null ? testAll(natives, redis.address) : measureAll(natives, redis.address, measure))
   } finally {
     await redis.close()
   }
 }
 
-type Init = Pick<RunInit, 'binaries' | 'redis'>
-
-async function testAll (init: Init): Promise<void> {
-  const peers: PeerName[] = ['ours', 'official', ...Object.keys(init.binaries) as PeerName[]]
+async function testAll (natives: PeerName[], redis: string): Promise<void> {
+  const peers: PeerName[] = ['ours', 'official', ...natives]
   const js: PeerName[] = ['ours', 'official']
   let failed = 0
   let all = 0
@@ -90,25 +87,25 @@ async function testAll (init: Init): Promise<void> {
   for (const security of ['noise', 'tls']) {
     for (const [dialer, listener] of pairs(peers, peers)) {
       await attempt(`transport, ${dialer} to ${listener}, ${security}`, async () => runTest(dialer, [listenerOf(listener)], {
-        ...init, test: 'transport', env: { SECURE_CHANNEL: security }
+        redis, test: 'transport', env: { SECURE_CHANNEL: security }
       }), ['latency.handshake_plus_one_rtt', 'latency.ping_rtt'])
     }
 
     for (const [dialer, listener] of pairs(js, js)) {
       await attempt(`perf, ${dialer} to ${listener}, ${security}`, async () => runTest(dialer, [listenerOf(listener)], {
-        ...init, test: 'perf', env: { SECURE_CHANNEL: security, ...SMALL }
+        redis, test: 'perf', env: { SECURE_CHANNEL: security, ...SMALL }
       }), ['upload.median', 'download.median', 'latency.median'])
     }
 
-    await attempt(`hole punching, ours to ours, ${security}`, async () => punch(init, security), ['latency.handshake_plus_one_rtt', 'latency.ping_rtt'])
+    await attempt(`hole punching, ours to ours, ${security}`, async () => punch(security, redis), ['latency.handshake_plus_one_rtt', 'latency.ping_rtt'])
   }
 
   console.info('%d of %d pass', all - failed, all)
   process.exitCode = failed === 0 ? 0 : 1
 }
 
-/** Behind two routers that map addresses as most do at home */
-async function punch (init: Init, security: string): Promise<Record<string, string>> {
+/** Behind two routers that map addresses as most do at home. */
+async function punch (security: string, redis: string): Promise<Record<string, string>> {
   const lab = await openLab({ nats: { a: 'masquerade', b: 'masquerade' }, delay: 20 })
   const places: Record<string, 'a' | 'b' | 'relay'> = { dialer: 'a', listener: 'b', relay: 'relay' }
 
@@ -117,7 +114,7 @@ async function punch (init: Init, security: string): Promise<Record<string, stri
       { place: 'relay', peer: 'ours', env: { RELAY_IP: lab.relayHost } },
       { place: 'listener', peer: 'ours', env: { LISTENER_IP: '0.0.0.0' } }
     ], {
-      ...init,
+      redis,
       test: 'hole-punch',
       env: { SECURE_CHANNEL: security, DIALER_IP: '0.0.0.0' },
       under: (place, command) => lab.commandAt(places[place], command)
@@ -127,9 +124,9 @@ async function punch (init: Init, security: string): Promise<Record<string, stri
   }
 }
 
-async function measureAll (init: Init, runs: number): Promise<void> {
+async function measureAll (natives: PeerName[], redis: string, runs: number): Promise<void> {
   const link = await openLink({ delay: DELAY })
-  const contenders = ['ours', 'official', ...Object.keys(init.binaries)] as PeerName[]
+  const contenders: PeerName[] = ['ours', 'official', ...natives]
   // each dials its own kind, as the public table's diagonal, and js listeners of the other kind
   const measured: Measured[] = [...contenders.map(peer => [peer, peer]), ['ours', 'official'], ['official', 'ours'], ['ours', 'rust'], ['official', 'rust'], ['ours', 'go'], ['official', 'go']]
     .map(([dialer, listener]) => ({ dialer: dialer as PeerName, listener: listener as PeerName, samples: [] }))
@@ -139,7 +136,7 @@ async function measureAll (init: Init, runs: number): Promise<void> {
       // side by side: what the machine does meanwhile comes to all
       for (const { dialer, listener, samples } of measured) {
         const values = await runTest(dialer, [listenerOf(listener, link.listenHost)], {
-          ...init, test: 'transport', env: { SECURE_CHANNEL: 'noise' }, under: (place, command) => link.commandAt(place as 'dialer' | 'listener', command)
+          redis, test: 'transport', env: { SECURE_CHANNEL: 'noise' }, under: (place, command) => link.commandAt(place as 'dialer' | 'listener', command)
         })
 
         samples.push({ handshakePlusOneRtt: Number(values['latency.handshake_plus_one_rtt']), pingRtt: Number(values['latency.ping_rtt']) })

@@ -7,94 +7,76 @@ import { packageRoot } from '../script-path.ts'
 
 export type PeerName = 'go' | 'rust'
 
-/** The peers of the NAT lab and of the public tests are programs of their own */
-export type ProgramName = PeerName | 'nat-go' | 'nat-rust' | 'public-go' | 'public-rust'
+/** Each is written in both languages, under this name */
+export const PROGRAMS = ['interop', 'nat', 'public-transport'] as const
+export type ProgramName = typeof PROGRAMS[number]
 
 /** Whether a peer that cannot be built is a failure (CI) or skipped (elsewhere) is the caller's decision. */
 export type BuildResult =
-  { status: 'built' | 'cached', binary: string } |
+  { status: 'built' | 'cached' } |
   { status: 'missing-toolchain', toolchain: string }
 
 interface Recipe {
-  /** the folder of its sources */
-  sources: string
   toolchain: string
   /** succeeds where the toolchain works: rustup leaves a `cargo` behind that has nothing to run */
   probe: string[]
-  /** every argument is part of what decides on a rebuild */
+  /** builds all programs; every argument is part of what decides on a rebuild */
   build: string[]
-  /** where the toolchain leaves the binary */
+  /** where the toolchain leaves the binaries */
   output: string
 }
 
 // the sources are not compiled to dist, this file may be
 const SOURCES = join(packageRoot(), 'test', 'lab', 'peers')
-const NAT_SOURCES = join(packageRoot(), 'test', 'nat', 'peers')
-const PUBLIC_SOURCES = join(packageRoot(), 'test', 'interop', 'public')
 const BIN = join(SOURCES, '.bin')
+const GO_OUTPUT = join(BIN, 'go-build')
+const RUST_OUTPUT = join(BIN, 'rust-target')
 const SOURCE = /\.(go|mod|sum|rs|toml|lock)$/
 const EXE = process.platform === 'win32' ? '.exe' : ''
 
-const RECIPES: Record<ProgramName, Recipe> = {
-  go: goRecipe(join(SOURCES, 'go'), 'peer'),
-  rust: rustRecipe(join(SOURCES, 'rust'), 'interop-peer'),
-  'nat-go': goRecipe(join(NAT_SOURCES, 'go'), 'nat-peer'),
-  'nat-rust': rustRecipe(join(NAT_SOURCES, 'rust'), 'nat-peer'),
-  'public-go': goRecipe(join(PUBLIC_SOURCES, 'go'), 'public-peer'),
-  'public-rust': rustRecipe(join(PUBLIC_SOURCES, 'rust'), 'public-peer')
-}
-
-function goRecipe (sources: string, name: string): Recipe {
-  const output = join(BIN, 'go-build', `${name}${EXE}`)
-
-  return {
-    sources,
+const RECIPES: Record<PeerName, Recipe> = {
+  go: {
     toolchain: 'go',
     probe: ['version'],
     // go.sum is binding without a flag; no VCS stamp, because a binary is as old as its sources and not as the last commit
-    build: ['build', '-trimpath', '-buildvcs=false', '-o', output, '.'],
-    output
-  }
-}
-
-/** They share a target directory, so that crates which both need are built once */
-function rustRecipe (sources: string, name: string): Recipe {
-  return {
-    sources,
+    build: ['build', '-trimpath', '-buildvcs=false', '-o', GO_OUTPUT, './...'],
+    output: GO_OUTPUT
+  },
+  rust: {
     toolchain: 'cargo',
     probe: ['--version'],
-    build: ['build', '--release', '--locked', '--target-dir', join(BIN, 'rust-target')],
-    output: join(BIN, 'rust-target', 'release', `${name}${EXE}`)
+    build: ['build', '--release', '--locked', '--target-dir', RUST_OUTPUT],
+    output: join(RUST_OUTPUT, 'release')
   }
 }
 
 /**
- * Builds one peer unless its sources, its lock file and its recipe are those of the binary that is there. The output
- * of the toolchain goes to stderr.
+ * Builds the programs in one language unless their sources, their lock file and the recipe are those of the binaries that
+ * are there. The output of the toolchain goes to stderr.
  *
- * @param name - of the program
+ * @param name - of the language
  * @param onBuild - is told that a build begins
  * @throws {ExecaError} when the toolchain is there and the build fails
  */
-export async function buildPeer (name: ProgramName, onBuild: () => void = () => {}): Promise<BuildResult> {
-  const recipe = RECIPES[name]
-  const binary = binaryOf(name)
-  const stamp = join(BIN, `${name}-peer.sha256`)
+export async function buildPeer (name: PeerName, onBuild: () => void = () => {}): Promise<BuildResult> {
+  const { toolchain, probe, build, output } = RECIPES[name]
+  const stamp = join(BIN, `${name}.sha256`)
   const fingerprint = await hashSources(name)
 
-  if (await isCurrent(binary, stamp, fingerprint)) {
-    return { status: 'cached', binary }
+  if (await isCurrent(name, stamp, fingerprint)) {
+    return { status: 'cached' }
   }
 
-  if (!await works(recipe)) {
-    return { status: 'missing-toolchain', toolchain: recipe.toolchain }
+  if (!await works(toolchain, probe)) {
+    return { status: 'missing-toolchain', toolchain }
   }
 
   onBuild()
-  process.stderr.write(`${name}: ${recipe.toolchain} ${recipe.build.join(' ')}\n`)
-  await mkdir(BIN, { recursive: true })
-  await execa(recipe.toolchain, recipe.build, {
-    cwd: recipe.sources,
+  process.stderr.write(`${name}: ${toolchain} ${build.join(' ')}\n`)
+  // a directory makes Go write one binary for each program
+  await mkdir(output, { recursive: true })
+  await execa(toolchain, build, {
+    cwd: join(SOURCES, name),
     stdin: 'ignore',
     stdout: process.stderr,
     stderr: process.stderr
@@ -102,16 +84,20 @@ export async function buildPeer (name: ProgramName, onBuild: () => void = () => 
 
   // renamed into place, because the kernel refuses to write to a binary that runs; the stamp comes last, so that a
   // build cut short is built again
-  await copyFile(recipe.output, `${binary}.new`)
-  await rename(`${binary}.new`, binary)
+  for (const program of PROGRAMS) {
+    const binary = binaryOf(name, program)
+    await copyFile(join(output, `${program}${EXE}`), `${binary}.new`)
+    await rename(`${binary}.new`, binary)
+  }
+
   await writeFile(stamp, fingerprint)
 
-  return { status: 'built', binary }
+  return { status: 'built' }
 }
 
-/** Where the binary of a peer is once it is built */
-export function binaryOf (name: ProgramName): string {
-  return join(BIN, `${name}-peer${EXE}`)
+/** Where the binary of a program is once it is built */
+export function binaryOf (name: PeerName, program: ProgramName = 'interop'): string {
+  return join(BIN, `${name}-${program}${EXE}`)
 }
 
 /** One after the other: either build takes all the cores there are. */
@@ -122,38 +108,24 @@ export async function buildPeers (): Promise<Record<PeerName, BuildResult>> {
   }
 }
 
-export async function buildNatPeers (): Promise<Record<PeerName, BuildResult>> {
-  return {
-    go: await buildPeer('nat-go'),
-    rust: await buildPeer('nat-rust')
-  }
-}
-
-export async function buildPublicPeers (): Promise<Record<PeerName, BuildResult>> {
-  return {
-    go: await buildPeer('public-go'),
-    rust: await buildPeer('public-rust')
-  }
-}
-
-async function works (recipe: Recipe): Promise<boolean> {
-  const { failed } = await execa(recipe.toolchain, recipe.probe, { reject: false, stdin: 'ignore' })
+async function works (toolchain: string, probe: string[]): Promise<boolean> {
+  const { failed } = await execa(toolchain, probe, { reject: false, stdin: 'ignore' })
 
   return !failed
 }
 
-async function isCurrent (binary: string, stamp: string, fingerprint: string): Promise<boolean> {
+async function isCurrent (name: PeerName, stamp: string, fingerprint: string): Promise<boolean> {
   try {
-    const [stored] = await Promise.all([readFile(stamp, 'utf8'), access(binary, constants.X_OK)])
+    await Promise.all(PROGRAMS.map(async program => access(binaryOf(name, program), constants.X_OK)))
 
-    return stored === fingerprint
+    return await readFile(stamp, 'utf8') === fingerprint
   } catch {
     return false
   }
 }
 
-async function hashSources (name: ProgramName): Promise<string> {
-  const cwd = RECIPES[name].sources
+async function hashSources (name: PeerName): Promise<string> {
+  const cwd = join(SOURCES, name)
   const hash = createHash('sha256').update(JSON.stringify(RECIPES[name].build))
   const files = await readdir(cwd, { recursive: true })
 
@@ -167,10 +139,7 @@ async function hashSources (name: ProgramName): Promise<string> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const build of [buildPeers, buildNatPeers]) {
-    for (const [name, result] of Object.entries(await build())) {
-      const detail = result.status === 'missing-toolchain' ? result.toolchain : result.binary
-      process.stdout.write(`${name}: ${result.status} ${detail}\n`)
-    }
+  for (const [name, result] of Object.entries(await buildPeers())) {
+    process.stdout.write(`${name}: ${result.status === 'missing-toolchain' ? `there is no working ${result.toolchain}` : result.status}\n`)
   }
 }
