@@ -52,7 +52,11 @@ function commandOf (peer: PeerName, test: Test): string[] {
     return [process.execPath, '--no-warnings', path.join(import.meta.dirname, `${test}.ts`)]
   }
 
-  return [binaryOf(peer, 'public-transport')]
+  if (test === 'perf') {
+    throw new Error(`There is no program for perf in ${peer}`)
+  }
+
+  return [binaryOf(peer, `public-${test}`)]
 }
 
 /** Sections and their names: as much of YAML as the tests print */
