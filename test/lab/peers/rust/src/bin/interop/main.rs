@@ -1,5 +1,5 @@
 //! An ordinary rust-libp2p node for the interop matrix and the benchmarks. Its command line and output are those of the Go
-//! program of the same name; ../README.md of this crate describes both.
+//! program of the same name; README.md of the peers describes both.
 
 mod arguments;
 mod dial;
