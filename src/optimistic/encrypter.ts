@@ -1,7 +1,8 @@
 import { serviceCapabilities } from '@libp2p/interface'
 import { NOISE, PLAINTEXT } from '../libp2p.ts'
 import { coalesceSends } from './noise-batches.ts'
-import { Proposal, isFilterable } from './streams/proposal.ts'
+import { isFilterable } from './streams/filterable-stream.ts'
+import { Proposal } from './streams/proposal.ts'
 import type { ProposalOutcome } from './streams/proposal.ts'
 import type { ComponentLogger, ConnectionEncrypter, CounterGroup, Logger, MessageStream, Metrics, SecureConnectionOptions, SecuredConnection, StreamMuxerFactory, Upgrader, UpgraderOptions } from '@libp2p/interface'
 

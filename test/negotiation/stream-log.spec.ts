@@ -4,7 +4,7 @@ import { optimistic } from '../../src/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { logLines } from '../fixtures/log-lines.ts'
 import { ECHO, EAGER, bareNode, echoNode, firstByte, stacks } from './fixtures/stacks.ts'
-import type { FilterableStream } from '../../src/optimistic/streams/proposal.ts'
+import type { FilterableStream } from '../../src/optimistic/streams/filterable-stream.ts'
 import type { NewStreamOptions, Stream, StreamMuxerFactory } from '@libp2p/interface'
 
 /** A muxer whose streams have another way to take data */

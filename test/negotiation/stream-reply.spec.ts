@@ -4,7 +4,7 @@ import { turns } from '../fixtures/bytes.ts'
 import { closed, until } from '../fixtures/waiting.ts'
 import { muxerPair, muxers, readAtLeast, readings } from './fixtures/muxers.ts'
 import { NOISE, counting, joined } from './fixtures/proposals.ts'
-import type { FilterableStream } from '../../src/optimistic/streams/proposal.ts'
+import type { FilterableStream } from '../../src/optimistic/streams/filterable-stream.ts'
 
 /** The reply to it is known byte for byte, and any other protocol is as good */
 const PROTOCOL = '/noise'

@@ -1,11 +1,12 @@
 import { ConnectionClosedError, TimeoutError, UnsupportedProtocolError } from '@libp2p/interface'
-import { hasMembers } from '../../foreign/check.ts'
 import { encodeProposal } from '../codec.ts'
 import { ExpectedReply } from '../expected-reply.ts'
 import { failStream } from './failed-stream.ts'
+import { FILTERED, restore } from './filterable-stream.ts'
 import { HeldFin } from './held-fin.ts'
+import type { FilterableStream } from './filterable-stream.ts'
 import type { HalfClosableStream } from './held-fin.ts'
-import type { AbortOptions, MessageStream, Stream, StreamCloseEvent } from '@libp2p/interface'
+import type { StreamCloseEvent } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
@@ -20,33 +21,6 @@ import type { Uint8ArrayList } from 'uint8arraylist'
  * was complete
  */
 export type ProposalOutcome = 'accepted' | 'refused' | 'unanswered' | 'aborted'
-
-/**
- * A message stream whose data passes through public methods, as it does in all that
- * extend AbstractMessageStream of `@libp2p/utils`. They are not part of the interface,
- * so they are looked for before they are used.
- */
-export interface FilterableStream extends MessageStream {
-  writeStatus: Stream['writeStatus']
-  remoteWriteStatus: Stream['remoteWriteStatus']
-  onData(data: Uint8Array | Uint8ArrayList): void
-  onRemoteCloseWrite(): void
-  onRemoteReset(): void
-  onTransportClosed(err?: Error): void
-
-  /** A stream that closes its two directions separately, as AbstractStream does */
-  sendCloseWrite?(options?: AbortOptions): Promise<void>
-}
-
-/** Methods that are replaced until the peer has answered */
-const FILTERED = ['onData', 'onRemoteCloseWrite', 'onTransportClosed'] as const
-
-/** Whether the data of a stream can be filtered, and no other filter is there */
-export function isFilterable (stream: MessageStream, kind: 'stream' | 'securedConnection'): stream is FilterableStream {
-  const replaced = kind === 'stream' ? [...FILTERED, 'close', 'sendCloseWrite'] : FILTERED
-
-  return hasMembers(kind, stream) && !replaced.some(method => Object.hasOwn(stream, method))
-}
 
 /** After this long the peer's handler listens or never will, in ms: libp2p first awaits its peer store */
 const HANDLER_TIMEOUT = 1_000
@@ -279,11 +253,6 @@ export class Proposal {
 
 function isHalfClosable (stream: FilterableStream): stream is FilterableStream & HalfClosableStream {
   return typeof stream.sendCloseWrite === 'function'
-}
-
-/** Restore the methods of the class */
-function restore (stream: FilterableStream, methods: ReadonlyArray<keyof FilterableStream>): void {
-  methods.forEach(method => Reflect.deleteProperty(stream, method))
 }
 
 /** @returns how many of the bytes are part of the reply */
