@@ -133,17 +133,6 @@ describe('benchmarks: report', () => {
 })
 
 describe('benchmarks: connect chart', () => {
-  it('draws each stack with its steps, and none that was not measured', async () => {
-    const svg = await renderSvg(connectChart(connectReport))
-
-    expect(svg).to.include('>the official stack<')
-    expect(svg).to.include('>242 ms, 3.0 round trips<')
-    expect(svg).to.include('>80 ms round trip (relay)<')
-    expect(svg).to.include('>security<')
-    expect(svg).to.not.include('the gone stack')
-    expect(svg).to.not.include('NaN')
-  })
-
   it('draws as one what a stack does not tell apart', async () => {
     const [link] = connectReport.links
     const go = { rival: 'go', run: 1, sample: { stream: 0, firstByte: 80, total: 400, close: 1 } }

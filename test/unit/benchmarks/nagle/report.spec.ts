@@ -1,9 +1,7 @@
 import { expect } from 'aegir/chai'
 import { CASES } from '../../../../benchmarks/nagle/cases.ts'
-import { nagleChart } from '../../../../benchmarks/nagle/chart.ts'
 import { findings, notTheCause, tripsHeldBack, typicalRun } from '../../../../benchmarks/nagle/findings.ts'
 import { nagleResults } from '../../../../benchmarks/nagle/page.ts'
-import { renderSvg } from '../../../../benchmarks/report/svg.ts'
 import { nagleReport } from '../fixtures/nagle-report.ts'
 
 const report = nagleReport
@@ -48,15 +46,5 @@ describe('benchmarks: Nagle report', () => {
     expect(page).to.match(/^\| +10 \| +152 \|/m)
     expect(page).to.include('(nagle.svg)')
     expect(page).to.include('@libp2p/tcp 11.0.28')
-  })
-
-  it('draws both ways for each link', async () => {
-    const svg = await renderSvg(nagleChart({ ...report, links: [link, link] }))
-
-    expect(svg.match(/>100 ms round trip, Nagle on</g)).to.have.lengthOf(2)
-    expect(svg.match(/>100 ms round trip, Nagle off/g)).to.have.lengthOf(2)
-    expect(svg.match(/>9 B</g)).to.have.lengthOf(2)
-    expect(svg.match(/>10 × 1 B</g)).to.have.lengthOf(2)
-    expect(svg.match(/>10 × ACK</g)).to.have.lengthOf(2)
   })
 })

@@ -1,6 +1,4 @@
 import { expect } from 'aegir/chai'
-import { renderSvg } from '../../../../benchmarks/report/svg.ts'
-import { throughputChart } from '../../../../benchmarks/throughput/chart.ts'
 import { throughputResults } from '../../../../benchmarks/throughput/page.ts'
 import { ratioTable } from '../../../../benchmarks/throughput/tables.ts'
 import { throughputReport } from '../fixtures/series-reports.ts'
@@ -34,21 +32,6 @@ describe('benchmarks: throughput report', () => {
     expect(columns.map(({ title }) => title)).to.deep.equal(['row', 'official, us/op', 'ours / official'])
     expect(rows[0]).to.deep.equal(['small message: 100 B round trip', '100', '1.20 (1.20-1.20)'])
     expect(rows[1].slice(1)).to.deep.equal(['-', '-'])
-  })
-
-  it('draws a group for each row that was measured', async () => {
-    const connection = await renderSvg(throughputChart(report, 'connection'))
-    const stream = await renderSvg(throughputChart(report, 'stream'))
-
-    for (const text of ['small message', 'send only', 'official', 'ours', 'tcp-conn (Go), published', '1.44× slower', '0.50×']) {
-      expect(connection).to.include(`>${text}<`)
-    }
-
-    expect(stream).to.include('>1.20× slower<')
-    expect(connection.indexOf('>small message<'), 'the slower row').to.be.below(connection.indexOf('>send only<'))
-    expect(stream).to.not.include('>send only<')
-    expect(stream).to.not.include('tcp-conn')
-    expect(connection + stream).to.not.match(/NaN|undefined|Infinity/)
   })
 
   it('writes a page with both charts and what was measured', () => {
