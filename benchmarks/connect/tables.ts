@@ -39,17 +39,6 @@ export function failuresOf ({ runs }: LinkRuns): string[] {
     .map(({ rival, run, failure }) => `${rival} failed in ${run > 0 ? `run ${run}` : 'a warm-up'}: ${failure}`)
 }
 
-/** The columns that answer how long until the first byte. */
-export function firstByteTable (summaries: RivalSummary[]): Table {
-  return tableOf(summaries, [
-    ['stack', ({ title }) => title, 'left'],
-    ['round trips', ({ roundTrips }) => trips(roundTrips)],
-    ['ms', ({ total }) => ms(total.median)],
-    ['p10-p90', spread],
-    [`to ${REFERENCE}`, ratio]
-  ])
-}
-
 /** Every run in the order of their numbers, a column per stack. */
 export function runTable (link: LinkRuns, rivals: Array<Pick<Contender, 'name'>>): Table {
   const numbers = [...new Set(link.runs.map(({ run }) => run))].filter(run => run > 0)
