@@ -4,7 +4,6 @@ import { ms, short, times } from '../../test/lab/report/numbers.ts'
 import { markdownTable, tableOf } from '../../test/lab/report/table.ts'
 import { median } from '../../test/lab/statistics.ts'
 import { compare } from '../report/comparison.ts'
-import { perfChart } from './chart.ts'
 import type { Listener, PerfReport, RowResult } from './run.ts'
 import type { Sample } from './worker.ts'
 import type { Results } from '../report/results.ts'
@@ -36,7 +35,7 @@ export function perfResults (report: PerfReport): Results {
       ])),
       provenance(report)
     ].join('\n\n'),
-    charts: { perf: perfChart(report) }
+    charts: {}
   }
 }
 
