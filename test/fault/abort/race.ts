@@ -1,17 +1,11 @@
 import { getEventListeners } from 'node:events'
-import { addressOf, countSockets, refusedPort, silentPorts, somePeerId, strangerPort } from '../../dial/race/fixtures/addresses.ts'
-import { turns } from '../../fixtures/bytes.ts'
-import { slowLookups } from '../../fixtures/slow-lookups.ts'
+import { countSockets } from '../../dial/race/fixtures/addresses.ts'
 import { within } from '../../fixtures/waiting.ts'
 import { dialer } from '../../negotiation/fixtures/dialer.ts'
-import { HEADER, NA, NOISE } from '../../negotiation/fixtures/proposals.ts'
-import { remote, reply } from '../../negotiation/fixtures/remote.ts'
 import { Stopwatch, handles, nothingLeft } from './promptly.ts'
-import type { DialerOptions } from '../../negotiation/fixtures/dialer.ts'
-import type { Behaviour, Visit } from '../../negotiation/fixtures/remote.ts'
-import type { Context, Run, Scenario } from '../scenario.ts'
-import type { ConnectionGater } from '@libp2p/interface'
-import type { Multiaddr } from '@multiformats/multiaddr'
+import { points } from './race-points.ts'
+import type { Point } from './race-points.ts'
+import type { Run, Scenario } from '../scenario.ts'
 import type { Libp2p } from 'libp2p'
 
 /** How long a dial may go on after the abort, in ms */
@@ -25,169 +19,6 @@ const LEAVES = 3_000
 
 /** When the next address is dialed, in ms */
 const ATTEMPT_DELAY = 20
-
-/** Noise's first message behind its length */
-const HANDSHAKE = 2 + 32
-
-/** How many dials take all places of those that wait for an answer, with four addresses each */
-const CROWD = 12
-
-/** What is dialed, and when that is to end */
-interface Arranged {
-  /** The addresses of each peer: all are dialed at once */
-  dials: Multiaddr[][]
-  gater?: ConnectionGater
-  attemptDelay?: number
-  connectionManager?: DialerOptions['connectionManager']
-
-  /** Resolves where the dials are to end. `opened` resolves when so many attempts have begun */
-  reached(opened: (attempts: number) => Promise<void>): Promise<unknown>
-
-  /** What happens after the dials have ended */
-  afterwards?(): unknown
-}
-
-/** Sets up what all runs share */
-type Point = (context: Context) => Promise<(run: Run) => Arranged | Promise<Arranged>>
-
-const points: Record<string, Point> = {
-  'before it begins': async ({ defer }) => {
-    const silent = await silentPorts(defer, 2)
-
-    return async () => ({ dials: [await ofOnePeer(silent)], reached: async () => {} })
-  },
-
-  'while the first address is silent': async ({ defer }) => {
-    const silent = await silentPorts(defer, 3)
-
-    return async () => ({ dials: [await ofOnePeer(silent)], reached: async opened => opened(1).then(async () => turns(5)) })
-  },
-
-  'when the second begins': async ({ defer }) => {
-    const silent = await silentPorts(defer, 3)
-
-    return async () => ({ dials: [await ofOnePeer(silent)], reached: async opened => opened(2) })
-  },
-
-  'while all are silent': async ({ defer }) => {
-    const silent = await silentPorts(defer, 3)
-
-    return async () => ({ dials: [await ofOnePeer(silent)], reached: async opened => opened(3).then(async () => turns(5)) })
-  },
-
-  'when one has failed': async ({ defer }) => {
-    const silent = await silentPorts(defer, 2)
-
-    return async () => ({ dials: [await ofOnePeer([await refusedPort(), ...silent])], reached: async opened => opened(2).then(async () => turns(5)) })
-  },
-
-  'while the gater is asked about the second': async ({ defer }) => {
-    const silent = await silentPorts(defer, 3)
-
-    return async () => {
-      const asked = Promise.withResolvers<void>()
-      const answer = Promise.withResolvers<boolean>()
-      let calls = 0
-
-      return {
-        dials: [await ofOnePeer(silent)],
-        gater: {
-          denyDialMultiaddr: async () => {
-            // libp2p has asked about all before
-            if (++calls <= silent.length) {
-              return false
-            }
-
-            asked.resolve()
-
-            return answer.promise
-          }
-        },
-        reached: async () => asked.promise,
-        afterwards: async () => {
-          const { length } = silent
-
-          answer.resolve(false)
-          await turns(20)
-
-          if (calls > length + 1) {
-            throw new Error('asked the gater about another address')
-          }
-        }
-      }
-    }
-  },
-
-  'while the second is looked up': async ({ defer }) => {
-    const [silent] = await silentPorts(defer, 1)
-    const hold = slowLookups(defer)
-
-    return async () => {
-      const release = hold()
-      const peer = await somePeerId()
-
-      return {
-        dials: [[addressOf(silent, peer), addressOf(silent, peer, '/dns4/localhost')]],
-        reached: async opened => opened(2).then(async () => turns(5)),
-        afterwards: release
-      }
-    }
-  },
-
-  'while some wait for a place': async ({ defer }) => {
-    const silent = await silentPorts(defer, 4)
-
-    return async () => ({
-      dials: await Promise.all(Array.from({ length: CROWD }, async () => ofOnePeer(silent))),
-      // 32 places, and the first of each dial needs none
-      reached: async opened => opened(CROWD + 32).then(async () => turns(20))
-    })
-  },
-
-  'while the first that connected is silent': beside([() => {}], visited => visited(1, NOISE.byteLength)),
-  'while its reply is not whole': beside([reply(HEADER)], visited => visited(1, NOISE.byteLength)),
-  'in its handshake': beside([reply(NOISE)], visited => visited(1, NOISE.byteLength + HANDSHAKE)),
-  'while it is dialed again after a refusal': beside([reply(NA), () => {}], visited => visited(2, NOISE.byteLength)),
-
-  'when its upgrade takes long, and others begin': async ({ defer }) => {
-    const [silent] = await silentPorts(defer, 1)
-
-    return async run => {
-      const { port } = await remote(run.defer, [() => {}])
-
-      return { dials: [await ofOnePeer([port, silent])], reached: async opened => opened(2).then(async () => turns(5)) }
-    }
-  },
-
-  'while two are upgraded': async () => async run => {
-    const both = [Promise.withResolvers<Visit>(), Promise.withResolvers<Visit>()]
-    const ports = await Promise.all(both.map(async ({ resolve }) => remote(run.defer, [resolve])))
-
-    return {
-      dials: [await ofOnePeer(ports.map(({ port }) => port))],
-      reached: async () => Promise.all(both.map(async ({ promise }) => (await promise).got(NOISE.byteLength)))
-    }
-  },
-
-  'when a stranger has failed, and the next begins': async ({ defer }) => {
-    const silent = await silentPorts(defer, 2)
-    const stranger = await strangerPort(defer)
-
-    return async () => ({ dials: [await ofOnePeer([stranger, ...silent])], reached: async opened => opened(2).then(async () => turns(5)) })
-  },
-
-  'when libp2p has come to the second, and all are dialed again': async ({ defer }) => {
-    const silent = await silentPorts(defer, 3)
-
-    return async () => ({
-      dials: [await ofOnePeer(silent)],
-      // the third has begun by then, and has had too little time to count as failed
-      attemptDelay: 200,
-      connectionManager: { addressDialTimeout: 460 },
-      reached: async opened => opened(4).then(async () => turns(5))
-    })
-  }
-}
 
 type End = 'aborted' | 'stopped'
 
@@ -278,41 +109,6 @@ function countAttempts (): { opened(attempts: number): Promise<void>, onProgress
       if (type === 'tcp:open-connection') {
         attempts++
         waiting.filter(([wanted]) => attempts >= wanted).forEach(([, resolve]) => { resolve() })
-      }
-    }
-  }
-}
-
-/** Addresses of a peer that is at none of them */
-async function ofOnePeer (ports: number[]): Promise<Multiaddr[]> {
-  const peer = await somePeerId()
-
-  return ports.map(port => addressOf(port, peer))
-}
-
-/** Resolves when so many connections have come and so many bytes over the last of them */
-type Visited = (visits: number, bytes: number) => Promise<void>
-
-/** Two silent addresses, and one that connects and then behaves so, the first time, the second time and so on */
-function beside (behaviours: Behaviour[], reached: (visited: Visited) => Promise<void>): Point {
-  return async ({ defer }) => {
-    const silent = await silentPorts(defer, 2)
-
-    return async run => {
-      const visits = Array.from(behaviours, () => Promise.withResolvers<Visit>())
-      const { port } = await remote(run.defer, behaviours.map((behaviour, index) => visit => {
-        visits[index].resolve(visit)
-
-        return behaviour(visit)
-      }))
-
-      return {
-        dials: [await ofOnePeer([...silent, port])],
-        reached: async () => reached(async (nth, bytes) => {
-          const visit = await visits[nth - 1].promise
-
-          await visit.got(bytes)
-        })
       }
     }
   }
