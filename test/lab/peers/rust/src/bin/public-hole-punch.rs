@@ -53,7 +53,9 @@ async fn main() -> Result<(), BoxError> {
 }
 
 async fn within_timeout<T>(work: impl Future<Output = Result<T, BoxError>>) -> Result<T, BoxError> {
-    tokio::time::timeout(timeout(), work).await?
+    tokio::time::timeout(timeout(), work)
+        .await
+        .unwrap_or_else(|_| Err("the time of the test is over".into()))
 }
 
 /// Dials over the relay, and waits for a ping on a direct connection.
