@@ -27,6 +27,15 @@ describe('docs/internals.md', () => {
     })
   }
 
+  // the base class is subclassed: its methods are overridden
+  for (const { object, replaces } of Object.values(FOREIGN).filter(({ object }) => object !== FOREIGN.base.object)) {
+    it(`has the methods of a ${object} that the code replaces in bold, and no other`, () => {
+      const bold = (tables.get(object) ?? []).flatMap(([members]) => [...members.matchAll(/\*\*`([^`]+)`\*\*/g)].map(([, text]) => text))
+
+      expect(bold.sort()).to.deep.equal([...replaces].sort())
+    })
+  }
+
   it('lists each identity that the code lists, and no other', () => {
     const listed = (tables.get('Identities') ?? []).flatMap(([identity]) => code(identity))
 
