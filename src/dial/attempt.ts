@@ -1,12 +1,13 @@
 import { ConnectionClosedError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { SocketConnection } from '../connection/socket-connection.ts'
-import { FIRST_WRITE_TIMEOUT, PlanError } from '../connector.ts'
+import { PlanError } from '../connector.ts'
 import { abortError } from '../errors.ts'
 import { SimultaneousOpen } from '../nat/simultaneous-open.ts'
 import { DialProposal } from '../optimistic/dial-proposal.ts'
 import { describeNegotiation } from './negotiation-plan.ts'
 import { nextPlan } from './plan.ts'
+import { GATHER_FOR_SYN } from './syn-data.ts'
 import type { LateConnect } from './late-connect.ts'
 import type { Plan } from './plan.ts'
 import type { Lingering } from '../connection/lingering.ts'
@@ -178,8 +179,7 @@ export class Attempt {
         settings: settings.connection,
         lingering,
         filter,
-        // the proposal and the first message of the handshake must both fit in the SYN
-        gather: late == null ? 0 : FIRST_WRITE_TIMEOUT,
+        gather: late == null ? 0 : GATHER_FOR_SYN,
         metrics: late == null ? metrics?.events : late.events,
         log: connectionLog
       })

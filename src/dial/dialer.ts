@@ -14,6 +14,7 @@ import { nextPlan } from './plan.ts'
 import { RememberedAddresses } from './remembered-addresses.ts'
 import { resolve } from './resolve.ts'
 import { stagger } from './stagger.ts'
+import { maySynCarryData } from './syn-data.ts'
 import type { AttemptInit, Connected, Dial as AttemptDial } from './attempt.ts'
 import type { Plan } from './plan.ts'
 import type { Endpoint } from '../addresses.ts'
@@ -22,7 +23,7 @@ import type { PortUse, Target } from '../connector.ts'
 import type { TCPDialOptions } from '../options.ts'
 import type { TransportSettings } from '../settings.ts'
 import type { DialHooks } from './race/init.ts'
-import type { Connection, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
+import type { Connection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
 export interface DialerInit extends Omit<AttemptInit, 'connectionLog'> {
@@ -156,7 +157,7 @@ export class Dialer {
   async #plans ({ endpoint, hooks, ma, options, settings }: Dial, signal: AbortSignal): Promise<Plan[]> {
     const targets = await resolve(endpoint, settings.socket, signal)
     // A socket with Fast Open connects before the peer has answered, so that it would win every race
-    const fastOpen = this.#init.fastOpen != null && targets.length === 1 && hooks?.maySynWait !== false && maySynWait(options)
+    const fastOpen = this.#init.fastOpen != null && targets.length === 1 && hooks?.maySynWait !== false && maySynCarryData(options)
 
     return targets.map(target => ({
       ma,
@@ -236,15 +237,4 @@ export class Dialer {
 /** The same whether the multiaddr has a peer id or not */
 function keyOf (target: Target): string {
   return endpointName(target)
-}
-
-/**
- * Whether the SYN of a dial may carry the first write. It must not if the peer speaks
- * first. A replayed SYN delivers its data twice, so it may hold only bytes of a handshake.
- */
-function maySynWait (dial: TCPDialOptions): boolean {
-  const { skipEncryption }: Partial<UpgraderWithoutEncryptionOptions> = dial
-
-  // the SYN of a hole punch must leave now
-  return dial.initiator !== false && dial.reusePort !== true && skipEncryption !== true
 }

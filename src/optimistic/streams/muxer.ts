@@ -5,13 +5,14 @@ import { setGated } from './early-dialer.ts'
 import { StreamGate } from './early-stream-limit.ts'
 import { isFilterable } from './filterable-stream.ts'
 import { Proposal } from './proposal.ts'
-import { isAtLimit } from './protocol-limit.ts'
+import { REASONS, isProposed, reasonFor } from './when-to-propose.ts'
 import type { EarlyListener } from './early-listener.ts'
 import type { FilterableStream } from './filterable-stream.ts'
 import type { KnownProtocols } from './known-protocols.ts'
 import type { ProposalOutcome } from './proposal.ts'
 import type { HandlerLimits } from './protocol-limit.ts'
-import type { AbortOptions, CreateStreamOptions, MessageStream, NewStreamOptions, Stream, StreamCloseEvent, StreamMuxer } from '@libp2p/interface'
+import type { CreateOptions, Reason } from './when-to-propose.ts'
+import type { AbortOptions, MessageStream, Stream, StreamCloseEvent, StreamMuxer } from '@libp2p/interface'
 
 /** What all muxers of a node share */
 export interface OptimisticMuxerInit {
@@ -24,28 +25,7 @@ export interface OptimisticMuxerInit {
   onOutcome(outcome: ProposalOutcome): void
 }
 
-/** libp2p passes all options of `newStream` on to the muxer */
-type CreateOptions = CreateStreamOptions & Pick<NewStreamOptions, 'negotiateFully' | 'maxOutboundStreams'>
-
-/** Why the protocol of a stream is proposed, or negotiated in full */
-const REASONS = {
-  asked: 'presume %s: the caller vouches for it',
-  known: 'presume %s: the peer is known to speak it',
-  limit: 'negotiate %s in full: one more stream may be too many for the peer',
-  unknown: 'negotiate %s in full: the peer is not known to speak it',
-  told: 'negotiate %s in full: the caller wants it',
-  foreign: 'negotiate %s in full: the stream is not one of @libp2p/utils',
-  several: 'negotiate in full: there are several protocols'
-}
-
-type Reason = keyof typeof REASONS
-
-/**
- * Makes a muxer propose the protocol of a stream. It does so if the caller names one protocol,
- * and either passes `negotiateFully: false` or the peer is known to speak it. It never guesses:
- * a peer that refuses may read what the application wrote as further proposals
- * (go-multistream#20).
- */
+/** Makes a muxer propose the protocol of a stream, where {@link reasonFor} allows it */
 export class OptimisticMuxer {
   readonly muxer: StreamMuxer
   readonly #init: OptimisticMuxerInit
@@ -81,7 +61,7 @@ export class OptimisticMuxer {
     this.#early.release()
 
     // libp2p's negotiation in full checks the signal itself
-    if (isPresumed(this.#reasonFor(options)) && signal?.aborted === true) {
+    if (isProposed(this.#reasonFor(options)) && signal?.aborted === true) {
       throw signal.reason
     }
 
@@ -136,9 +116,9 @@ export class OptimisticMuxer {
 
     // not before: others may have been opened, and the peer may have refused the protocol
     const wanted = this.#reasonFor(options)
-    const reason = isPresumed(wanted) && !isFilterable(stream, 'stream') ? 'foreign' : wanted
+    const reason = isProposed(wanted) && !isFilterable(stream, 'stream') ? 'foreign' : wanted
 
-    if (isPresumed(reason)) {
+    if (isProposed(reason)) {
       this.#propose(stream as Stream & FilterableStream, protocol, signal)
     } else {
       this.#init.known.watch(this.muxer, stream)
@@ -167,25 +147,13 @@ export class OptimisticMuxer {
   }
 
   #reasonFor (options: CreateOptions): Reason {
-    const { protocol, negotiateFully } = options
+    const { known, handlers } = this.#init
 
-    if (protocol == null) {
-      return 'several'
-    }
-
-    if (negotiateFully === true) {
-      return 'told'
-    }
-
-    if (negotiateFully !== false && !this.#init.known.has(this.muxer, protocol)) {
-      return 'unknown'
-    }
-
-    if (isAtLimit(this.muxer.streams, protocol, this.#init.handlers(), options)) {
-      return 'limit'
-    }
-
-    return negotiateFully === false ? 'asked' : 'known'
+    return reasonFor(options, {
+      streams: this.muxer.streams,
+      isKnown: protocol => known.has(this.muxer, protocol),
+      handlers
+    })
   }
 
   #propose (stream: Stream & FilterableStream, protocol: string, signal?: AbortSignal): void {
@@ -258,10 +226,6 @@ export class OptimisticMuxer {
     stream.addEventListener('message', onMessage, { once: true })
     stream.addEventListener('close', onClose, { once: true })
   }
-}
-
-function isPresumed (reason: Reason): boolean {
-  return reason === 'asked' || reason === 'known'
 }
 
 /**
