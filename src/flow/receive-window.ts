@@ -38,8 +38,14 @@ const TAKEN_WITHIN = 1
 /** A burst may mislead, and what was granted cannot be taken back: the window has at most so many times the burst */
 const BURST_GROWTH = 32
 
-/** A window that was larger than it must be becomes smaller by this in a round trip */
+/** A rate that is not reached again is forgotten by this in a round, since a peer may pause between its messages */
 const DECAY = 0.9
+
+/** Each stream has this besides what fits, while that is less than the first window. So windows become equal, in bytes */
+const LEAST_WINDOW = 32 * 1024
+
+/** The round trip of a short path, for such windows, in ms: TCP takes this long for a loss, and event loops may be late by it */
+const LEAST_TIME = 250
 
 /** The part of a window that is granted at once. With half, the sender would have nothing left when the update comes */
 const UPDATE = 1 / 4
@@ -47,7 +53,7 @@ const UPDATE = 1 / 4
 /** The most that must be free before an update, in bytes: a peer with a large window would lack the part that was not granted */
 const MOST_DUE = FIRST_WINDOW
 
-/** Bounds what windows may grow to together. They give back what they do not need */
+/** Bounds what windows may have together beyond the first one of each. They give back what they do not need */
 export interface WindowBudget {
   left: number
 }
@@ -55,7 +61,8 @@ export interface WindowBudget {
 /**
  * How much a peer may send on a stream: about what arrives in three round trips, by the delivered
  * rate and the least round trip, as BBR finds them at the sending end. More would wait in the queues of the path
- * and delay all else.
+ * and delay all else. The rate is that of whole rounds, which hold what the other streams have in the queues: in a
+ * single round trip a stream may have the line for itself, and then all of them would be granted the whole line.
  *
  * The muxer grants credit for what it has taken, and up to its own, larger window. This tells the
  * peer less of that, and later.
@@ -73,14 +80,10 @@ export class ReceiveWindow {
   #target = FIRST_WINDOW
   #received = 0
 
-  /** Of the round trip that is being counted */
-  #startedAt: number
-  #bytes = 0
-
-  /** What has arrived in the last one */
+  /** What arrives in a round trip */
   #delivered = 0
 
-  /** The most that has arrived in a round trip, and how many were no better since */
+  /** The most that has arrived in one, and how many rounds were no better since */
   #most = 0
   #flatRounds = 0
 
@@ -92,13 +95,26 @@ export class ReceiveWindow {
   /** The window that the burst asks for */
   #wanted = 0
 
-  /** A grant, and the data behind all that the peer could send without it */
-  #grantedAt = 0
-  #answerAt = Infinity
+  /**
+   * A round: from a grant to the data behind all that the peer could send without it, its answer. It holds all
+   * that was in the queues of the path, also that of other streams. The first one begins with the stream
+   */
+  #isFirst = true
+  #grantedAt: number
+  #answerAt = UPDATE * FIRST_WINDOW
+
+  /** The end of the round before */
+  #startedAt: number
+  #receivedBefore = 0
+
+  /** How long the last round took since then, in ms, until it is counted. And whether the reader kept up then */
+  #took = 0
+  #keptUp = false
 
   /** `keepsUp`: the reader has taken all that came until now. One that lags behind needs no larger window */
   constructor (now: number, budget: WindowBudget, keepsUp: () => boolean) {
     this.#startedAt = now
+    this.#grantedAt = now
     this.#budget = budget
     this.#keepsUp = keepsUp
   }
@@ -106,35 +122,30 @@ export class ReceiveWindow {
   onData (bytes: number, now: number, roundTrip: RoundTrip): void {
     this.credit -= bytes
     this.#received += bytes
-    this.#bytes += bytes
-
-    const isDraining = roundTrip.isDraining(now)
 
     const answer = this.#received > this.#answerAt ? now - this.#grantedAt : undefined
 
     if (answer != null) {
       this.#answerAt = Infinity
-      // the first window may be more than what fits the path, and cannot be drained
-      roundTrip.add(answer, now, isDraining && roundTrip.isDrained(this.#grantedAt) && this.#delivered > 0.75 * FIRST_WINDOW)
+      this.#took = now - this.#startedAt
+      this.#startedAt = now
+      this.#keptUp = this.#keepsUp()
+
+      if (!this.#isFirst) {
+        // the least window may be more than what fits the path, and cannot be drained
+        roundTrip.add(answer, now, roundTrip.isDraining(now) && roundTrip.isDrained(this.#grantedAt) && this.#delivered > 0.75 * this.#target)
+      }
     }
 
-    const elapsed = now - this.#startedAt
     const { ms } = roundTrip
 
     if (ms == null) {
       return
     }
 
-    if (elapsed >= ms) {
-      this.#delivered = this.#bytes * ms / elapsed
-      this.#fit(this.#delivered, isDraining)
-      this.#startedAt = now
-      this.#bytes = 0
-    }
-
     if (now - this.#lastAt > SILENCE * ms) {
       // nothing but the window has made the peer silent, or this is the first window
-      this.#burstAt = this.#grantedAt === 0 || (answer ?? Infinity) < (1 + SILENCE) * ms ? now : -Infinity
+      this.#burstAt = this.#isFirst || (answer ?? Infinity) < (1 + SILENCE) * ms ? now : -Infinity
       this.#burstBytes = 0
     } else {
       this.#burstBytes += bytes
@@ -151,7 +162,7 @@ export class ReceiveWindow {
 
   /** Whether it is worth to call `onTaken` and `due`. Cheap, for each frame */
   get mayBeDue (): boolean {
-    return this.#wanted > 0 || this.due(0) > 0
+    return this.#took > 0 || this.#wanted > 0 || this.due(0) > 0
   }
 
   /**
@@ -161,9 +172,12 @@ export class ReceiveWindow {
    * @param now - in ms
    * @param isRead - the stream keeps nothing
    */
-  onTaken (now: number, isRead: boolean): void {
-    if (now - this.#lastAt <= TAKEN_WITHIN && isRead) {
-      this.#resize(Math.max(this.#target, this.#wanted))
+  onTaken (now: number, isRead: boolean, roundTrip: RoundTrip): void {
+    this.#endRound(roundTrip.isDraining(now), roundTrip.ms)
+
+    if (now - this.#lastAt <= TAKEN_WITHIN && isRead && this.#wanted > this.#target) {
+      this.#delivered = Math.max(this.#delivered, this.#wanted / STEADY_GAIN)
+      this.#resize(this.#wanted)
     }
 
     this.#wanted = 0
@@ -183,7 +197,8 @@ export class ReceiveWindow {
 
   /** The peer is being told */
   grant (bytes: number, now: number): void {
-    if (this.#answerAt === Infinity) {
+    if (this.#isFirst || this.#answerAt === Infinity) {
+      this.#isFirst = false
       this.#answerAt = this.#received + Math.max(0, this.credit)
       this.#grantedAt = now
     }
@@ -197,7 +212,26 @@ export class ReceiveWindow {
     this.#resize(FIRST_WINDOW)
   }
 
-  #fit (delivered: number, isDraining: boolean): void {
+  /** The message that ended it has come as a whole: a large one counts in full, as its time does */
+  #endRound (isDraining: boolean, ms?: number): void {
+    const took = this.#took
+
+    if (took === 0) {
+      return
+    }
+
+    const received = this.#received - this.#receivedBefore
+
+    this.#took = 0
+    this.#receivedBefore = this.#received
+
+    // the first data may have come at once
+    if (ms == null || took <= (this.#isFirst ? ms : 0)) {
+      return
+    }
+
+    const delivered = received * ms / Math.max(took, ms)
+
     if (delivered > this.#most * GROWTH) {
       this.#most = delivered
       this.#flatRounds = 0
@@ -205,18 +239,28 @@ export class ReceiveWindow {
       this.#flatRounds++
     }
 
+    this.#delivered = Math.max(delivered, isDraining ? 0 : this.#delivered * DECAY)
+
     const steadyGain = isDraining ? DRAIN_GAIN : STEADY_GAIN
     const gain = this.#flatRounds < FLAT_ROUNDS ? STARTUP_GAIN : steadyGain
+    const least = Math.min(FIRST_WINDOW, LEAST_WINDOW + this.#delivered * Math.max(LEAST_TIME / ms, steadyGain))
+    const fits = Math.max(gain * this.#delivered, least)
 
-    const fits = gain * delivered
-
-    this.#resize(Math.max(fits <= this.#target || this.#keepsUp() ? fits : this.#target, this.#target * (isDraining ? 0 : DECAY), FIRST_WINDOW))
+    if (fits <= this.#target || this.#keptUp) {
+      this.#resize(fits)
+    }
   }
 
   #resize (wanted: number): void {
-    const target = Math.min(Math.round(wanted), MAX_WINDOW, this.#target + Math.max(0, this.#budget.left))
+    const extra = extraOf(this.#target)
+    const target = Math.min(Math.round(wanted), MAX_WINDOW, FIRST_WINDOW + extra + Math.max(0, this.#budget.left))
 
-    this.#budget.left -= target - this.#target
+    this.#budget.left += extra - extraOf(target)
     this.#target = target
   }
+}
+
+/** The first window is each stream's own, also after a smaller one */
+function extraOf (window: number): number {
+  return Math.max(0, window - FIRST_WINDOW)
 }

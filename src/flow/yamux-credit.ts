@@ -156,7 +156,7 @@ export class YamuxCredit implements FrameListener {
 
     const now = performance.now()
 
-    window.onTaken(now, isRead(stream))
+    window.onTaken(now, isRead(stream), this.#roundTrip)
     const due = stream.readStatus === 'paused' ? 0 : window.due(stream.readBufferLength)
 
     if (due > 0) {

@@ -84,7 +84,7 @@ function transfer ({ rate, roundTrip, congestionWindow = 32 * KIB, busy: [busyFr
       received += bytes
       window.onData(bytes, now, path)
       window.withheld += bytes
-      window.onTaken(now, true)
+      window.onTaken(now, true, path)
 
       const due = window.due(0)
 
@@ -104,6 +104,111 @@ function transfer ({ rate, roundTrip, congestionWindow = 32 * KIB, busy: [busyFr
 
   return moments
 }
+
+/**
+ * Streams of one connection that send all that they may, over a line whose sender keeps what waits in a queue, as
+ * its socket does. What is sent at once arrives as one message, as one of Noise does. In steps of 1 ms.
+ */
+function uploads ({ rate, roundTrip }: Path, streams: number, duration: number): { queued: number[], shares: number[] } {
+  const path = new RoundTrip()
+  const budget = { left: 32 * MIB }
+  const windows = Array.from({ length: streams }, () => new ReceiveWindow(0, budget, keepsUp))
+  const toSender: Array<{ at: number, index: number, credit: number }> = windows.map((_, index) => ({ at: 0, index, credit: FIRST_WINDOW }))
+  const toReceiver: Array<{ at: number, index: number, bytes: number }> = []
+  const shares = windows.map(() => 0)
+  const queued: number[] = []
+  let lineFreeAt = 0
+
+  path.add(roundTrip, 0)
+  windows.forEach(window => { window.withheld = MAX_WINDOW })
+
+  for (let now = 0; now < duration; now++) {
+    while (toSender.length > 0 && toSender[0].at <= now) {
+      const { index, credit } = toSender.shift() ?? { index: 0, credit: 0 }
+
+      for (let sent = 0; sent < credit; sent += 64 * KIB) {
+        const bytes = Math.min(64 * KIB, credit - sent)
+
+        lineFreeAt = Math.max(lineFreeAt, now) + bytes / rate
+        toReceiver.push({ at: lineFreeAt + roundTrip / 2, index, bytes })
+      }
+    }
+
+    while (toReceiver.length > 0 && toReceiver[0].at <= now) {
+      const { index, bytes } = toReceiver.shift() ?? { index: 0, bytes: 0 }
+      const window = windows[index]
+
+      shares[index] += now >= duration / 2 ? bytes : 0
+
+      for (let part = 0; part < bytes; part += 1_448) {
+        window.onData(Math.min(1_448, bytes - part), now, path)
+      }
+
+      window.withheld += bytes
+      window.onTaken(now, true, path)
+
+      const credit = window.due(0)
+
+      if (credit > 0) {
+        window.grant(credit, now)
+        toSender.push({ at: now + roundTrip / 2, index, credit })
+      }
+    }
+
+    queued.push(Math.max(0, lineFreeAt - now))
+  }
+
+  return { queued, shares }
+}
+
+describe('the receive windows of streams that upload together', () => {
+  for (const mbits of [2, 5, 10]) {
+    for (const roundTrip of [20, 82, 200]) {
+      for (const streams of [1, 2, 4, 8]) {
+        it(`js-libp2p #3463: share ${mbits} Mbit/s over ${roundTrip} ms evenly, and let a ping pass, ${streams} streams`, () => {
+          const rate = mbits * 125
+          const { queued, shares } = uploads({ rate, roundTrip }, streams, 40_000)
+          const sum = shares.reduce((sum, share) => sum + share)
+          const latest = queued.slice(20_000).sort((a, b) => a - b)
+
+          // each has 32 KiB and what comes in 250 ms, or in three round trips
+          expect(latest[Math.floor(0.97 * latest.length)], 'ms in the queue').to.be.at.most(1.3 * (streams * 32 * KIB / rate + Math.max(250, 3 * roundTrip)))
+          expect(sum / (rate * 20_000), 'of the line').to.be.above(0.95)
+          expect(sum ** 2 / (streams * shares.reduce((sum, share) => sum + share ** 2, 0)), 'fairness')
+            .to.be.above(3 * rate * roundTrip / streams < FIRST_WINDOW ? 0.98 : 0.95)
+        })
+      }
+    }
+  }
+
+  it('are not smaller for a stream that pauses between its messages', () => {
+    const path = new RoundTrip()
+    const window = new ReceiveWindow(0, { left: 32 * MIB }, keepsUp)
+    const message = 200 * KIB
+    let now = 0
+
+    path.add(80, 0)
+    window.withheld = MAX_WINDOW
+
+    for (let i = 0; i < 100; i++) {
+      expect(window.credit, `before message ${i}`).to.be.at.least(message)
+
+      for (let part = 0; part < message; part += 10 * KIB) {
+        window.onData(10 * KIB, now, path)
+        window.withheld += 10 * KIB
+        window.onTaken(now, true, path)
+
+        const due = window.due(0)
+
+        if (due > 0) {
+          window.grant(due, now)
+        }
+      }
+
+      now += 1_000
+    }
+  })
+})
 
 describe('the receive window of a stream', () => {
   for (const [mbits, roundTrip] of [[2, 82], [10, 20], [10, 82], [10, 200], [50, 20], [50, 82], [50, 200], [200, 82], [200, 200]]) {
@@ -175,6 +280,36 @@ describe('the receive window of a stream', () => {
     expect(windows.reduce((sum, { credit }) => sum + credit, 0)).to.be.at.most(4 * FIRST_WINDOW + MIB)
     windows.forEach(window => { window.end() })
     expect(budget.left).to.equal(MIB)
+  })
+
+  it('does not stay small where others have all that windows may have', () => {
+    const path = new RoundTrip()
+    const budget = { left: MIB }
+    const window = new ReceiveWindow(0, budget, keepsUp)
+    const upload = (now: number): void => {
+      window.onData(window.credit, now, path)
+      window.withheld = MAX_WINDOW
+      window.onTaken(now, true, path)
+      window.grant(window.due(0), now)
+    }
+
+    path.add(80, 0)
+
+    for (let now = 10_000; now < 100_000; now += 10_000) {
+      upload(now)
+    }
+
+    expect(window.credit).to.be.below(FIRST_WINDOW / 4)
+    expect(budget.left, 'a small window gives nothing to others').to.equal(MIB)
+    budget.left = 0
+
+    for (let now = 100_000; now < 102_000; now += 80) {
+      upload(now)
+    }
+
+    expect(window.credit).to.equal(FIRST_WINDOW)
+    window.end()
+    expect(budget.left).to.equal(0)
   })
 
   it('grants nothing for what nobody reads, and all of it later', () => {
