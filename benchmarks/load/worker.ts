@@ -13,8 +13,9 @@ import type { Connection, Libp2p, Stream } from '@libp2p/interface'
  * monitor are at their defaults.
  */
 
-const ECHO = '/fast-tcp/load/echo/1.0.0'
-const UPLOAD = '/fast-tcp/load/upload/1.0.0'
+// as the native peers call them
+const ECHO = '/echo/1.0.0'
+const UPLOAD = '/sink/1.0.0'
 const SLOW = '/fast-tcp/load/slow/1.0.0'
 const CHUNK = new Uint8Array(64 * 1024).fill(7)
 const MESSAGE = new Uint8Array(100).fill(1)
