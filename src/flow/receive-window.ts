@@ -232,6 +232,11 @@ export class ReceiveWindow {
 
     const delivered = received * ms / Math.max(took, ms)
 
+    // a reader that lags behind has no use for more
+    if (delivered > this.#delivered && !this.#keptUp) {
+      return
+    }
+
     if (delivered > this.#most * GROWTH) {
       this.#most = delivered
       this.#flatRounds = 0
