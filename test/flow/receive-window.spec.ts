@@ -282,6 +282,38 @@ describe('the receive window of a stream', () => {
     expect(budget.left).to.equal(MIB)
   })
 
+  it('is no larger later for a rate that the reader did not keep up with', () => {
+    const path = new RoundTrip()
+    let hasReadAll = false
+    const window = new ReceiveWindow(0, { left: 32 * MIB }, () => hasReadAll)
+    let now = 0
+
+    path.add(5, 0)
+    window.withheld = MAX_WINDOW
+
+    for (let i = 1; i <= 40; i++) {
+      // a busy machine: what has come meanwhile is there at once, and only now and then all was read before
+      hasReadAll = i % 4 === 0
+      now += hasReadAll ? 200 : 1
+
+      const bytes = window.credit
+
+      for (let part = 0; part < bytes; part += 64 * KIB) {
+        window.onData(Math.min(64 * KIB, bytes - part), now, path)
+      }
+
+      window.withheld += bytes
+      window.onTaken(now, false, path)
+      const due = window.due(0)
+
+      if (due > 0) {
+        window.grant(due, now)
+      }
+
+      expect(window.credit, `after ${i} times`).to.be.at.most(FIRST_WINDOW)
+    }
+  })
+
   it('does not stay small where others have all that windows may have', () => {
     const path = new RoundTrip()
     const budget = { left: MIB }
