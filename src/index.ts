@@ -33,7 +33,7 @@ import { TCP } from './tcp.ts'
 import type { TCPComponents, TCPDialEvents, TCPOptions } from './options.ts'
 import type { Transport } from '@libp2p/interface'
 
-export { CLOSE_TIMEOUT } from './close-timeout.ts'
+export { CLOSE_TIMEOUT } from './connection/fin-wait.ts'
 export { IncompatibleMuxerError, IncompatibleUtilsError, ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
 export type { BindServer, ConnectOptions, Connector, Establishing, EstablishingState, FastOpenOutcome, Linux, OpenSocket, PortUse, Target } from './connector.ts'
 export { holePunching } from './nat/hole-punching.ts'

@@ -1,7 +1,7 @@
 import net from 'node:net'
 import { InvalidParametersError } from '@libp2p/interface'
 import { MAX_TIMEOUT, aBoolean, aFunction, aNumber, aWholeNumber, anObject, checkOption, checkOptions, milliseconds, oneOf } from './check-options.ts'
-import { CLOSE_TIMEOUT } from './close-timeout.ts'
+import { CLOSE_TIMEOUT } from './connection/fin-wait.ts'
 import type { Rule } from './check-options.ts'
 import type { CloseServerOnMaxConnectionsOpts, TCPDialSocketOptions, TCPListenSocketOptions, TCPOptions, TCPSocketOptions } from './options.ts'
 

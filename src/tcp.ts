@@ -1,6 +1,6 @@
 import { ConnectionClosedError, serviceCapabilities, transportSymbol } from '@libp2p/interface'
 import { isSupported } from './addresses.ts'
-import { LingeringSockets } from './connection/lingering.ts'
+import { LingeringSockets } from './connection/fin-wait.ts'
 import { OpenSockets } from './connection/open-sockets.ts'
 import { ordinary } from './dial/connect.ts'
 import { dialerMetrics } from './dial/dialer-metrics.ts'

@@ -11,10 +11,11 @@ const ROOT = path.resolve(import.meta.dirname, '..')
 
 /** The parts of the package. Each imports only from itself and from those before it */
 const LAYERS = [
-  ['src/printable.ts', 'src/check-options.ts', 'src/close-timeout.ts', 'src/libp2p.ts', 'src/errors.ts', 'src/addresses.ts', 'src/connector.ts', 'src/options.ts', 'src/settings.ts'],
+  ['src/printable.ts', 'src/check-options.ts', 'src/libp2p.ts', 'src/errors.ts', 'src/addresses.ts', 'src/connector.ts', 'src/options.ts'],
   ['src/foreign'],
   ['src/bytes'],
   ['src/event-loop'],
+  ['src/connection/fin-wait.ts', 'src/settings.ts'],
   ['src/connection'],
   ['src/flow'],
   ['src/optimistic'],

@@ -1,7 +1,7 @@
 import { raceSignal } from 'race-signal'
 import { setImmediate } from '../event-loop/immediate.ts'
 import { nextState } from './close-state.ts'
-import { finish } from './end-socket.ts'
+import { finish } from './fin-wait.ts'
 import type { CloseState } from './close-state.ts'
 import type { AbortOptions } from '@libp2p/interface'
 import type { Socket } from 'node:net'
@@ -58,9 +58,9 @@ export interface ClosingInit {
  * These files decide how a connection ends:
  *
  * - close-state.ts: which event leads from which state to which
- * - end-socket.ts: FIN, RST and the wait for the peer's FIN, on a socket
+ * - end-socket.ts: FIN and RST, on a socket
  * - socket-connection.ts: turns libp2p's calls and the socket's events into those events
- * - lingering.ts: sockets whose peer has not sent FIN in time
+ * - fin-wait.ts: how long the peer's FIN is awaited, and which sockets linger after that
  */
 export class Closing {
   readonly by: 'local' | 'remote'

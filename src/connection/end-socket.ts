@@ -1,4 +1,3 @@
-import { afterPoll } from '../event-loop/after-poll.ts'
 import { setImmediate } from '../event-loop/immediate.ts'
 import type { Socket } from 'node:net'
 
@@ -11,68 +10,6 @@ const NOTHING = new Uint8Array()
  * @see https://github.com/libuv/libuv/pull/4997
  */
 const MISTAKES_RESET_FOR_FIN = isLibuvBefore(1, 52)
-
-export interface FinishInit {
-  /** How long to wait for the peer's FIN after ours was handed to the kernel, in ms; 0 for not at all */
-  timeout: number
-
-  /** The kernel has taken FIN, and everything before it */
-  onFinish(): void
-}
-
-/**
- * Send FIN behind everything that was written, and wait for the peer's.
- *
- * The caller has stopped listening for data: what still comes in is read and thrown
- * away. If a socket is closed while input lies unread, or more of it is under way, the
- * kernel answers with RST. A peer that receives RST loses what it has not read.
- *
- * If the socket is already destroyed, it must have emitted 'finish'.
- *
- * @returns whether the socket is closed; if not, let it linger
- */
-export async function finish (socket: Socket, { timeout, onFinish }: FinishInit): Promise<boolean> {
-  if (socket.closed) {
-    onFinish()
-
-    return true
-  }
-
-  return new Promise<boolean>(resolve => {
-    let cancelTimeout = (): void => {}
-
-    const done = (closed: boolean): void => {
-      cancelTimeout()
-      socket.off('finish', onFinished)
-      socket.off('close', onClose)
-      resolve(closed)
-    }
-    const onFinished = (): void => {
-      onFinish()
-
-      if (timeout === 0 && !socket.readableEnded) {
-        done(false)
-      } else {
-        // the socket keeps the process alive
-        cancelTimeout = afterPoll(timeout, () => { done(false) }, false)
-      }
-    }
-    const onClose = (): void => {
-      done(true)
-    }
-
-    socket.on('close', onClose)
-
-    if (socket.writableFinished) {
-      onFinished()
-    } else {
-      socket.on('finish', onFinished)
-    }
-
-    socket.end()
-    socket.resume()
-  })
-}
 
 /**
  * Whether the kernel has everything that was written, and FIN, or is about to get it. Node

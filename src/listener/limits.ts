@@ -1,6 +1,6 @@
 import { OpenSockets } from '../connection/open-sockets.ts'
 import { setImmediate } from '../event-loop/immediate.ts'
-import type { Lingering } from '../connection/lingering.ts'
+import type { Lingering } from '../connection/fin-wait.ts'
 import type { ListenerSettings } from '../settings.ts'
 import type { Socket } from 'node:net'
 

@@ -1,11 +1,10 @@
 import { expect } from 'aegir/chai'
-import { LingeringSockets } from '../../src/connection/lingering.ts'
-import { MAX_LINGERING } from '../../src/connection/lingering.ts'
+import { LINGER_BOUNDS, LingeringSockets } from '../../src/connection/fin-wait.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { connectionOver, rawTransport } from '../fixtures/raw.ts'
 import { until } from '../fixtures/waiting.ts'
-import type { LingerBounds } from '../../src/connection/lingering.ts'
+import type { LingerBounds } from '../../src/connection/fin-wait.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
@@ -84,7 +83,7 @@ describe('a closed connection whose peer stays open, within bounds', () => {
     await until(() => sockets.size === 0, 'the socket is gone')
   })
 
-  it(`is one of at most ${MAX_LINGERING} of a transport`, async function () {
+  it(`is one of at most ${LINGER_BOUNDS.sockets} of a transport`, async function () {
     this.timeout(120_000)
 
     const { addr, next } = await rawPeer(defer)
@@ -92,7 +91,7 @@ describe('a closed connection whose peer stays open, within bounds', () => {
     const connections: MultiaddrConnection[] = []
     const peers: Socket[] = []
 
-    while (connections.length <= MAX_LINGERING) {
+    while (connections.length <= LINGER_BOUNDS.sockets) {
       connections.push(await dial(addr))
       peers.push((await next()).resume())
     }

@@ -1,6 +1,6 @@
 import { MuxerClosedError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { CLOSE_TIMEOUT } from '../../close-timeout.ts'
+import { CLOSE_TIMEOUT } from '../../connection/fin-wait.ts'
 import { setGated } from './early-dialer.ts'
 import { StreamGate } from './early-stream-limit.ts'
 import { isFilterable } from './filterable-stream.ts'
