@@ -1,0 +1,48 @@
+import { expect } from 'aegir/chai'
+import { MAX_WINDOW, ReceiveWindow } from '../../src/flow/receive-window.ts'
+import { RoundTrip } from '../../src/flow/round-trip.ts'
+import { FIRST_WINDOW } from '../../src/flow/yamux-frames.ts'
+import { KiB, MiB } from '../fixtures/bytes.ts'
+import { keepsUp, take, uploads } from './fixtures/window-paths.ts'
+
+describe('the receive windows of streams that upload together', () => {
+  for (const mbits of [2, 5, 10]) {
+    for (const roundTrip of [20, 82, 200]) {
+      for (const streams of [1, 2, 4, 8]) {
+        it(`js-libp2p #3463: share ${mbits} Mbit/s over ${roundTrip} ms evenly, and let a ping pass, ${streams} streams`, () => {
+          const rate = mbits * 125
+          const { queued, shares } = uploads({ rate, roundTrip }, streams, 40_000)
+          const sum = shares.reduce((sum, share) => sum + share)
+          const latest = queued.slice(20_000).sort((a, b) => a - b)
+
+          // each has 32 KiB and what comes in 250 ms, or in three round trips
+          expect(latest[Math.floor(0.97 * latest.length)], 'ms in the queue').to.be.at.most(1.3 * (streams * 32 * KiB / rate + Math.max(250, 3 * roundTrip)))
+          expect(sum / (rate * 20_000), 'of the line').to.be.above(0.95)
+          expect(sum ** 2 / (streams * shares.reduce((sum, share) => sum + share ** 2, 0)), 'fairness')
+            .to.be.above(3 * rate * roundTrip / streams < FIRST_WINDOW ? 0.98 : 0.95)
+        })
+      }
+    }
+  }
+
+  it('are not smaller for a stream that pauses between its messages', () => {
+    const path = new RoundTrip()
+    const window = new ReceiveWindow(0, { left: 32 * MiB }, keepsUp)
+    const message = 200 * KiB
+    let now = 0
+
+    path.add(80, 0)
+    window.withheld = MAX_WINDOW
+
+    for (let i = 0; i < 100; i++) {
+      expect(window.credit, `before message ${i}`).to.be.at.least(message)
+
+      for (let part = 0; part < message; part += 10 * KiB) {
+        window.onData(10 * KiB, now, path)
+        take(window, 10 * KiB, now, path)
+      }
+
+      now += 1_000
+    }
+  })
+})
