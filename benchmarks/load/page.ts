@@ -6,7 +6,7 @@ import { jain, median, percentile, sum } from '../../test/lab/statistics.ts'
 import { latencyChart, memoryChart } from './chart.ts'
 import { EARLY } from './report.ts'
 import { ratioOf, throughputOf, verdictsOf } from './verdicts.ts'
-import type { LoadReport, LoadRow } from './report.ts'
+import type { LoadReport, LoadRow, TransferRow } from './report.ts'
 import type { Results } from '../report/results.ts'
 
 export function loadResults (report: LoadReport): Results {
@@ -138,14 +138,29 @@ function fetchesOf ({ fetches }: LoadReport): string[] {
 function transfersOf ({ transfers }: LoadReport): string[] {
   return [
     '## A long line without a rate',
-    'A stock node sends 64 MiB on a new connection over a round trip of 80 ms, to each receiver in turn. Over a relay link TCP of the kernel starts slowly, and the relay carries 16 MiB/s or so. Over a proxy link TCP is fast from the first byte, and only the windows of the muxer are in the way. Times are in ms.',
+    'A node sends 64 MiB on a new connection over a round trip of 80 ms, each pair in turn. Over a relay link TCP of the kernel starts slowly, and the relay carries 16 MiB/s or so. Over a proxy link TCP is fast from the first byte, and only the windows of the muxer are in the way. The last column compares with the same pair without credit or send window. Times are in ms.',
     markdownTable(tableOf(transfers, [
       ['link', ({ link }) => link, 'left'],
+      ['sender', ({ sender = 'official' }) => NAMES[sender], 'left'],
       ['receiver', ({ receiver }) => NAMES[receiver], 'left'],
       ['transfers', ({ took }) => `${took.length}`],
       ['median', ({ took }) => whole(median(took))],
       ['p10-p90', ({ took }) => `${whole(percentile(took, 10))}-${whole(percentile(took, 90))}`],
-      ['throughput / without credit', row => (median(transfers.find(({ link, receiver }) => link === row.link && receiver === 'no-credit')?.took ?? []) / median(row.took)).toFixed(2)]
+      ['throughput / without', row => without(row, transfers)]
     ]))
   ]
+}
+
+/** By sender and receiver: the same pair without what makes it ours */
+const WITHOUT: Record<string, string> = {
+  'official ours': 'official no-credit',
+  'ours official': 'no-window official'
+}
+
+/** Throughput in comparison with that */
+function without ({ link, sender = 'official', receiver, took }: TransferRow, transfers: TransferRow[]): string {
+  const baseline = WITHOUT[`${sender} ${receiver}`]
+  const found = transfers.find(row => row.link === link && `${row.sender ?? 'official'} ${row.receiver}` === baseline)
+
+  return found == null ? '-' : (median(found.took) / median(took)).toFixed(2)
 }

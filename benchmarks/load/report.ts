@@ -1,7 +1,7 @@
 import type { BottleneckShape, LinkKind } from '../../test/lab/link/link.ts'
 import type { Environment } from '../../test/lab/report/environment.ts'
 
-export type JsName = 'official' | 'transport' | 'ours' | 'no-credit' | 'linux'
+export type JsName = 'official' | 'transport' | 'ours' | 'no-credit' | 'no-window' | 'linux'
 export type StackName = JsName | 'go'
 
 /** A line, and how many streams upload over it */
@@ -126,7 +126,7 @@ export interface FetchRow extends BottleneckShape {
   error?: string
 }
 
-/** A stock node sends on new connections over a long line without a rate */
+/** A node sends on new connections over a long line without a rate */
 export interface TransferRow {
   commit?: string
   link: LinkKind
@@ -134,6 +134,9 @@ export interface TransferRow {
 
   /** In bytes */
   size: number
+
+  /** A stock node if not given */
+  sender?: JsName
   receiver: JsName
 
   /** In ms */

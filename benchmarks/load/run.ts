@@ -90,7 +90,7 @@ export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, tr
       isAlone: true,
       async run () {
         for (const row of await measureTransfers(link, transfers)) {
-          put(report.transfers, { commit, ...row }, ({ link, receiver }) => `${link} ${receiver}`)
+          put(report.transfers, { commit, ...row }, ({ link, sender = 'official', receiver }) => `${link} ${sender} ${receiver}`)
         }
       }
     }))

@@ -10,25 +10,30 @@ import type { Link, LinkKind } from '../../test/lab/link/link.ts'
 const SIZE = 64 * 2 ** 20
 const ROUND_TRIP = 80
 
-/** Who receives from official */
-const RECEIVERS: JsName[] = ['official', 'no-credit', 'ours']
+/** Senders and receivers: with credit of ours and without it, with a send window of ours and without it */
+const TRANSFERS: Array<[JsName, JsName]> = [
+  ['official', 'official'],
+  ['official', 'no-credit'],
+  ['official', 'ours'],
+  ['no-window', 'official'],
+  ['ours', 'official']
+]
 
-/** The same transfer to each receiver in turn, each on a new connection */
+/** The same transfer by each pair in turn, each on a new connection */
 export async function measureTransfers (kind: LinkKind, rounds: number): Promise<TransferRow[]> {
   const link = await openLink({ delay: ROUND_TRIP / 2 }, kind)
 
   return withCleanUp(async () => link.close(), async () => {
-    const dialer = await start(link, 'dialer', 'official')
-    const rows = await Promise.all(RECEIVERS.map(async receiver => {
-      const listener = await start(link, 'listener', receiver)
+    const rows = await Promise.all(TRANSFERS.map(async ([sender, receiver]) => {
+      const [dialer, listener] = await Promise.all([start(link, 'dialer', sender), start(link, 'listener', receiver)])
       const address = await listener.ask('listen', link.listenHost, SIZE)
-      const row: TransferRow = { link: kind, roundTrip: ROUND_TRIP, size: SIZE, receiver, took: [] }
+      const row: TransferRow = { link: kind, roundTrip: ROUND_TRIP, size: SIZE, sender, receiver, took: [] }
 
-      return { row, address: atAddress(address, await link.dialAddress(addressOf(address).port)) }
+      return { dialer, row, address: atAddress(address, await link.dialAddress(addressOf(address).port)) }
     }))
 
     for (let round = 0; round <= rounds; round++) {
-      for (const { row, address } of rows) {
+      for (const { dialer, row, address } of rows) {
         const took = await dialer.ask('transfer', address, SIZE)
 
         // the first one compiles

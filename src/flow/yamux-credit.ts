@@ -2,14 +2,12 @@ import { StreamBufferError } from '@libp2p/interface'
 import { keepWholeWindow } from './paused-streams.ts'
 import { queuedBytes } from './reading.ts'
 import { MAX_WINDOW, ReceiveWindow } from './receive-window.ts'
-import { RoundTrip } from './round-trip.ts'
-import { Flag, FrameScanner, FrameType, loneHeader, windowUpdate } from './yamux-frames.ts'
+import { Flag, FrameType, windowUpdate } from './yamux-frames.ts'
 import type { WindowBudget } from './receive-window.ts'
-import type { FrameHeader, FrameListener } from './yamux-frames.ts'
-import type { MessageStream, Stream, StreamMessageEvent, StreamMuxer } from '@libp2p/interface'
+import type { RoundTrip } from './round-trip.ts'
+import type { FrameHeader } from './yamux-frames.ts'
+import type { MessageStream, Stream, StreamMuxer } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
-
-export const YAMUX_PROTOCOL = '/yamux/1.0.0'
 
 /** What the windows of a connection may have together, besides the first one that each stream has, in bytes */
 const EXTRA_WINDOWS = 32 * 1024 * 1024
@@ -29,61 +27,47 @@ const LOOK_INTERVAL = 50
  * then fills its line for seconds, starves its own streams and pings, and libp2p aborts the
  * connection (js-libp2p#3463).
  *
- * Reads the wire format of yamux only. Window updates of the muxer pass through `send` of the
- * connection. Here they are withheld, and sent later, as fewer and smaller ones. The peer is never
+ * Window updates of the muxer are withheld, and sent later, as fewer and smaller ones. The peer is never
  * told of more than the muxer has granted.
  */
-export class YamuxCredit implements FrameListener {
-  readonly muxer: StreamMuxer
+export class YamuxCredit {
   readonly #connection: MessageStream
+  readonly #muxer: StreamMuxer
+  readonly #roundTrip: RoundTrip
   readonly #send: MessageStream['send']
-  readonly #scanner = new FrameScanner(this)
-  readonly #roundTrip = new RoundTrip()
   readonly #budget: WindowBudget = { left: EXTRA_WINDOWS }
 
   /** Of streams on which the peer has sent data, and may send more. Created when there is one */
   #windows?: Map<number, ReceiveWindow>
 
-  /** The ping that is on its way */
-  #ping?: { number: number, at: number }
   #bytes = 0
 
   /** Exists while a stream has data that nobody reads, and so was granted nothing */
   #looking?: NodeJS.Timeout
 
-  constructor (connection: MessageStream, createMuxer: () => StreamMuxer) {
+  /** `send` sends a frame, around us */
+  constructor (connection: MessageStream, muxer: StreamMuxer, roundTrip: RoundTrip, send: MessageStream['send']) {
     this.#connection = connection
-    this.#send = connection.send.bind(connection)
+    this.#muxer = muxer
+    this.#roundTrip = roundTrip
+    this.#send = send
 
-    connection.send = data => this.send(data)
-    // registered before the muxer listens, so that this is called first
-    connection.addEventListener('message', event => { this.#onMessage(event) })
     connection.addEventListener('close', () => { clearTimeout(this.#looking) })
-
-    this.muxer = createMuxer()
   }
 
-  send (frame: Uint8Array | Uint8ArrayList): boolean {
-    const header = loneHeader(frame)
+  /** A message of the peer comes. `unfinished` is the stream of the last frame, which may not be whole */
+  onMessage (bytes: number, unfinished: number): void {
+    this.#bytes += bytes
 
-    if (header?.type === FrameType.windowUpdate) {
-      return this.#onWindowUpdate(frame, header)
+    if (this.#bytes >= LOOK_BYTES) {
+      this.#bytes = 0
+      this.#checkUnread()
+      this.#forgetEnded(unfinished)
     }
-
-    if (header?.type === FrameType.ping && header.flags === Flag.syn) {
-      this.#ping = { number: header.length, at: performance.now() }
-    }
-
-    return this.#send(frame)
   }
 
   onHeader ({ type, flags, streamId, length }: FrameHeader): void {
-    if (type === FrameType.ping && flags === Flag.ack && this.#ping?.number === length) {
-      const now = performance.now()
-
-      this.#roundTrip.add(now - this.#ping.at, now)
-      this.#ping = undefined
-    } else if (type === FrameType.data && length > 0) {
+    if (type === FrameType.data && length > 0) {
       const window = this.#windowOf(streamId, (flags & Flag.syn) !== 0)
 
       // the muxer keeps a frame until it is whole, and only then looks at its size
@@ -101,29 +85,12 @@ export class YamuxCredit implements FrameListener {
     this.#windows?.get(streamId)?.onData(bytes, performance.now(), this.#roundTrip)
   }
 
-  #onMessage (event: StreamMessageEvent): void {
-    const { data } = event
-
-    try {
-      this.#bytes += data.byteLength
-
-      if (this.#bytes >= LOOK_BYTES) {
-        this.#bytes = 0
-        this.#checkUnread()
-        this.#forgetEnded()
-      }
-
-      for (const bytes of data instanceof Uint8Array ? [data] : data) {
-        this.#scanner.scan(bytes)
-      }
-    } catch (err: any) {
-      event.stopImmediatePropagation()
-      this.muxer.abort(err)
-      this.#connection.abort(err)
-    }
-  }
-
-  #onWindowUpdate (frame: Uint8Array | Uint8ArrayList, { flags, streamId, length }: FrameHeader): boolean {
+  /**
+   * The muxer sends one.
+   *
+   * @returns whether more can be sent now
+   */
+  onWindowUpdate (frame: Uint8Array | Uint8ArrayList, { flags, streamId, length }: FrameHeader): boolean {
     const window = this.#windows?.get(streamId)
 
     if ((flags & Flag.rst) !== 0) {
@@ -140,7 +107,7 @@ export class YamuxCredit implements FrameListener {
     const grant = this.#grant(streamId, window)
 
     if (grant === 0 && flags === 0) {
-      return !this.#connection.writableNeedsDrain
+      return true
     }
 
     return this.#send(windowUpdate(streamId, flags, grant))
@@ -206,7 +173,7 @@ export class YamuxCredit implements FrameListener {
   #streamOf (streamId: number): Stream | undefined {
     const id = `${streamId}`
 
-    return this.muxer.streams.find(stream => stream.id === id)
+    return this.#muxer.streams.find(stream => stream.id === id)
   }
 
   #keepsUp (streamId: number): boolean {
@@ -221,7 +188,7 @@ export class YamuxCredit implements FrameListener {
   }
 
   #checkUnread (): void {
-    const { streams } = this.muxer
+    const { streams } = this.#muxer
     const unread = streams.reduce((sum, stream) => sum + stream.readBufferLength, 0)
 
     if (unread > MAX_UNREAD) {
@@ -230,12 +197,12 @@ export class YamuxCredit implements FrameListener {
   }
 
   /** A peer that goes on after its FIN, or opens a stream twice, makes windows that nothing else ends */
-  #forgetEnded (): void {
-    const alive = new Set(this.muxer.streams.map(({ id }) => id))
+  #forgetEnded (unfinished: number): void {
+    const alive = new Set(this.#muxer.streams.map(({ id }) => id))
 
     this.#windows?.forEach((_, streamId) => {
       // the muxer opens the stream of a first frame when it is whole
-      if (!alive.has(`${streamId}`) && streamId !== this.#scanner.streamId) {
+      if (!alive.has(`${streamId}`) && streamId !== unfinished) {
         this.#end(streamId)
       }
     })

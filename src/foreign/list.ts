@@ -169,14 +169,22 @@ export const FOREIGN = {
     replaces: ['sendResume']
   },
   belowMuxer: {
-    feature: 'credit that fits the path',
+    feature: 'credit and a send window that fit the path',
     object: 'connection below yamux',
     from: UTILS,
     uses: {
       abort: 'function',
+      dispatchEvent: 'function',
       writableNeedsDrain: 'boolean'
     },
     replaces: ['send']
+  },
+  pingingMuxer: {
+    feature: 'the send window that fits the path',
+    object: 'yamux',
+    from: '@libp2p/yamux',
+    uses: { ping: 'function' },
+    replaces: []
   }
 } as const satisfies Record<string, Foreign>
 

@@ -28,17 +28,26 @@ export interface OptimisticInit {
    * @default true
    */
   credit?: boolean
+
+  /**
+   * For yamux: send no more than about what arrives in three round trips before the peer has answered a ping of
+   * yamux. Otherwise the kernel takes up to twelve round trips of data, which new streams and answers to the
+   * pings of the peer cannot pass. There is no limit while pings are fast.
+   *
+   * @default true
+   */
+  sendWindow?: boolean
 }
 
-const RULES: Record<keyof OptimisticInit, Rule> = { replyTimeout: milliseconds(1), credit: aBoolean }
+const RULES: Record<keyof OptimisticInit, Rule> = { replyTimeout: milliseconds(1), credit: aBoolean, sendWindow: aBoolean }
 
 /**
  * Decorates a factory of a stream muxer or of a connection encrypter, as `createLibp2p` takes
  * it. What it makes then negotiates without waiting for the answer.
  *
  * - a stream muxer saves a round trip on every stream of one protocol, if the caller passes
- * `negotiateFully: false` or the peer is known to speak the protocol. With yamux it also gives
- * peers credit that fits the path
+ * `negotiateFully: false` or the peer is known to speak the protocol. With yamux it also
+ * sends what fits the path, and gives peers credit that does
  * - a connection encrypter saves a round trip on every dial to a peer that does not name its
  * muxers in the security handshake, if exactly one muxer is configured. It also makes Noise
  * encrypt what is sent with no `await` between as one message, with any peer. Streams of small
@@ -73,7 +82,7 @@ export function optimistic <Components> (factory: (components: Components) => St
     const made: unknown = typeof factory === 'function' ? factory(components) : undefined
 
     if (hasMethod<StreamMuxerFactory>(made, 'createStreamMuxer')) {
-      return forwardLifecycle(made, new OptimisticMuxerFactory(made, components, timeout, init?.credit ?? true))
+      return forwardLifecycle(made, new OptimisticMuxerFactory(made, components, timeout, { credit: init?.credit ?? true, sendWindow: init?.sendWindow ?? true }))
     }
 
     if (hasMethod<ConnectionEncrypter>(made, 'secureOutbound')) {

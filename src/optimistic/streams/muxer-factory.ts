@@ -1,7 +1,8 @@
 import { ConnectionClosedError, serviceCapabilities } from '@libp2p/interface'
 import { IncompatibleMuxerError } from '../../errors.ts'
-import { YAMUX_PROTOCOL, YamuxCredit } from '../../flow/yamux-credit.ts'
+import { YamuxFlow } from '../../flow/yamux-flow.ts'
 import { expectIdentity, hasMembers, warnOnce } from '../../foreign/check.ts'
+import { YAMUX } from '../../libp2p.ts'
 import { EarlyListener } from './early-listener.ts'
 import { rejectFailedStreams } from './failed-stream.ts'
 import { keepFin } from './kept-fin.ts'
@@ -11,6 +12,7 @@ import type { KnownProtocolsComponents } from './known-protocols.ts'
 import type { OptimisticMuxerInit } from './muxer.ts'
 import type { ProposalOutcome } from './proposal.ts'
 import type { HandlerLimits } from './protocol-limit.ts'
+import type { YamuxFlowInit } from '../../flow/yamux-flow.ts'
 import type { ComponentLogger, CounterGroup, MessageStream, Metrics, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
 
 export interface OptimisticMuxerComponents extends KnownProtocolsComponents {
@@ -30,16 +32,16 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
   readonly #factory: StreamMuxerFactory
   readonly #shared: OptimisticMuxerInit
 
-  /** Whether peers are given credit that fits the path */
-  readonly #hasCredit: boolean
+  /** Undefined for muxers that are not yamux */
+  readonly #flow?: YamuxFlowInit
 
   /** The `streams` of every muxer that was decorated. Undefined before the first */
   #muxers?: WeakSet<object>
 
-  constructor (factory: StreamMuxerFactory, components: OptimisticMuxerComponents, replyTimeout: number, credit: boolean) {
+  constructor (factory: StreamMuxerFactory, components: OptimisticMuxerComponents, replyTimeout: number, flow: YamuxFlowInit) {
     this.protocol = factory.protocol
     this.#factory = factory
-    this.#hasCredit = credit && factory.protocol === YAMUX_PROTOCOL
+    this.#flow = factory.protocol === YAMUX && (flow.credit || flow.sendWindow) ? flow : undefined
 
     const metrics: CounterGroup<ProposalOutcome> | undefined = components.metrics?.registerCounterGroup('libp2p_optimistic_streams_total', {
       label: 'outcome',
@@ -102,7 +104,7 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
       return muxer
     }
 
-    return this.#hasCredit && hasMembers('belowMuxer', connection) ? new YamuxCredit(connection, create).muxer : create()
+    return this.#flow != null && hasMembers('belowMuxer', connection) ? new YamuxFlow(connection, create, this.#flow).muxer : create()
   }
 }
 

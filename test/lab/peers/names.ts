@@ -5,6 +5,7 @@ export const NAMES: Record<string, string> = {
   transport: 'our transport',
   ours: 'ours',
   'no-credit': 'ours, no credit',
+  'no-window': 'ours, no send window',
   linux: 'ours, linux()',
   hasty: 'ours, hasty close',
   go: 'go-libp2p',

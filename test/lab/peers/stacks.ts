@@ -58,6 +58,9 @@ export const STACKS = {
   /** The windows are left to yamux */
   'no-credit': async () => currentStack(await ourTcp(), true, { credit: false }),
 
+  /** Sends what the kernel takes */
+  'no-window': async () => currentStack(await ourTcp(), true, { sendWindow: false }),
+
   /** With what `linux()` sets by default */
   linux: async () => {
     const { linux } = await import('../../../src/linux/index.ts')

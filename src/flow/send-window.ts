@@ -1,0 +1,190 @@
+/** A ping behind a part takes so many round trips: what is left of the next part keeps the line busy meanwhile, also while TCP repairs a loss */
+const ROUND_TRIPS = 1.5
+
+/** Or this long, in ms: TCP takes this long for a loss, and event loops may be late by it */
+const LEAST_TIME = 125
+
+/** A ping that takes so many times that says that there is a queue */
+const QUEUED = 2
+
+/** The rate grows if it is so many times what it was */
+const GROWTH = 1.25
+
+/** A rate that is not reached again is forgotten by this with each ping */
+const DECAY = 0.9
+
+/** The least part, in bytes */
+const LEAST_PART = 32 * 1024
+
+/** Less than the event loops' own time is no round trip, in ms */
+const LEAST_ROUND_TRIP = 5
+
+/** A ping behind no more than this measures the path, not its queues, in bytes */
+const NOTHING = 4 * 1024
+
+/** Measure the round trip anew this often while the window is in the way, in ms, since paths change */
+const MEASURE_INTERVAL = 30_000
+
+/** But no more often than this, in round trips: the line is idle for one */
+const MEASURE_ROUND_TRIPS = 30
+
+/** Or while pings take so long, in ms: what is taken for the round trip may be wrong */
+const SLOW = 1_000
+
+/** Send a ping behind so much, in bytes */
+const PING_BYTES = 64 * 1024
+
+/** And no more often, in ms */
+const PING_INTERVAL = 50
+
+interface Ping {
+  at: number
+
+  /** All that was sent before it */
+  sent: number
+
+  /** Whether the window was in the way since the ping before */
+  wasFull: boolean
+
+  /** When the first byte since the ping before was sent */
+  startedAt: number
+}
+
+/**
+ * How much a sender may have on its way to the peer. The kernel takes up to twelve round trips of
+ * data, which nothing that is sent later can pass: not the answer to a ping of the peer, nor a new stream.
+ *
+ * The answer to a ping says that all that was sent before it has arrived, and how long that took. Behind a ping that
+ * was not answered yet a part of the window may be sent, which is what arrives in one and a half round trips. So the
+ * window has two parts. There is none until a ping takes longer than that: a path without a queue has no need of it.
+ */
+export class SendWindow {
+  #part = Infinity
+  #sent = 0
+
+  /** The last one. Answered or not */
+  #ping: Ping = { at: -Infinity, sent: 0, startedAt: -Infinity, wasFull: false }
+  #isAnswered = true
+  #answeredAt = -Infinity
+
+  /** When the first byte behind the last ping was sent */
+  #startedAt = -Infinity
+
+  /** What arrives, in bytes a ms: the most of late */
+  #rate = 0
+
+  /** What was sent before the ping that was answered last */
+  #arrived = 0
+  #wasFull = false
+
+  /** Of a ping behind nothing, in ms; with what the peer has in its queues for us. And the part of that time */
+  #roundTrip = Infinity
+  #measuredAt = -Infinity
+  #measuredPart = Infinity
+
+  /** Nothing is sent until all has arrived: the next ping measures the path */
+  #isDraining = false
+
+  /** There is no window yet, and the ping that is on its way tells that one is needed */
+  #isLate = false
+  #hasEnded = false
+
+  /** Whether no more should be sent before the ping that is on its way is answered */
+  get isFull (): boolean {
+    return !this.#isAnswered && !this.#hasEnded && (this.#isLate || this.#isDraining || this.#sent - this.#ping.sent >= this.#part)
+  }
+
+  /** Whether a ping should be sent now */
+  needsPing (now: number): boolean {
+    const bytes = this.#sent - this.#ping.sent
+
+    return this.#isAnswered && !this.#hasEnded && (bytes >= this.#part || (bytes >= PING_BYTES && now >= this.#ping.at + PING_INTERVAL))
+  }
+
+  onSent (bytes: number, now: number): void {
+    if (this.#sent === this.#ping.sent) {
+      this.#startedAt = now
+    }
+
+    this.#sent += bytes
+    this.#isLate ||= this.#part === Infinity && !this.#isAnswered && now - this.#ping.at > QUEUED * this.#time
+    this.#wasFull ||= this.isFull
+  }
+
+  /** A ping was sent. None is on its way */
+  onPing (now: number): void {
+    this.#ping = { at: now, sent: this.#sent, startedAt: this.#startedAt, wasFull: this.#wasFull }
+    this.#isAnswered = false
+    this.#wasFull = false
+  }
+
+  /**
+   * The ping was answered.
+   *
+   * @returns whether the next one must be sent now, before anything else
+   */
+  onPong (now: number): boolean {
+    if (this.#isAnswered) {
+      return false
+    }
+
+    const { at, sent, startedAt, wasFull } = this.#ping
+    const took = Math.max(now - at, LEAST_ROUND_TRIP)
+    const bytes = sent - this.#arrived
+    const hasDrained = this.#isDraining && this.#sent - sent <= NOTHING
+
+    if (bytes <= NOTHING) {
+      this.#roundTrip = took
+      this.#measuredAt = now
+      this.#measuredPart = this.#part
+    } else {
+      this.#roundTrip = Math.min(this.#roundTrip, took)
+      this.#resize(bytes / Math.max(LEAST_ROUND_TRIP, now - Math.max(this.#answeredAt, startedAt)), took, wasFull)
+    }
+
+    this.#isAnswered = true
+    this.#isLate = false
+    this.#answeredAt = now
+    this.#arrived = sent
+    this.#isDraining = !hasDrained && (this.#isDraining || this.#mustMeasure(now, took, wasFull))
+
+    return hasDrained || this.#isDraining || this.#wasFull
+  }
+
+  /** What a ping may take, in ms */
+  get #time (): number {
+    return Math.max(ROUND_TRIPS * this.#roundTrip, LEAST_TIME)
+  }
+
+  /** Pings are not answered any more */
+  end (): void {
+    this.#hasEnded = true
+  }
+
+  #resize (rate: number, took: number, wasFull: boolean): void {
+    const isQueued = took > QUEUED * this.#time
+    const isGrowing = rate > this.#rate * GROWTH
+
+    this.#rate = Math.max(rate, (wasFull || isQueued) && !this.#isDraining ? this.#rate * DECAY : this.#rate)
+
+    if (this.#part === Infinity) {
+      // while TCP finds the rate of the path, the kernel needs more than it can send
+      if (!isQueued || isGrowing) {
+        return
+      }
+
+      this.#measuredPart = this.#measuredAt === -Infinity ? Infinity : this.#rate * this.#time
+    }
+
+    this.#part = Math.max(LEAST_PART, this.#rate * this.#time)
+  }
+
+  #mustMeasure (now: number, took: number, wasFull: boolean): boolean {
+    // a smaller window that makes pings no faster is too small: the path is longer, or the peer fills it
+    if (this.#part < this.#measuredPart / 2) {
+      return true
+    }
+
+    return (wasFull || took > SLOW) && now > this.#measuredAt + Math.max(MEASURE_INTERVAL, MEASURE_ROUND_TRIPS * this.#roundTrip)
+  }
+}

@@ -1,0 +1,122 @@
+import { byteStream } from '@libp2p/utils'
+import { yamux } from '@libp2p/yamux'
+import { expect } from 'aegir/chai'
+import { MiB } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { ECHO } from '../fixtures/node.ts'
+import { until, within } from '../fixtures/waiting.ts'
+import { stockLine } from './fixtures/stacks.ts'
+import { UPLOAD, takeUploads } from './fixtures/uploads.ts'
+import type { Line, StockLineInit } from './fixtures/stacks.ts'
+import type { StreamMuxer } from '@libp2p/interface'
+
+const RATE = 1.25 * MiB
+const CHUNK = new Uint8Array(64 * 1024)
+
+const defer = cleanUpAfterEach()
+
+interface Upload extends Omit<Line, 'dialer'> {
+  /** What has left the stream and has not arrived, in bytes */
+  onItsWay(): number
+  received(): number
+}
+
+/** Ours, with `optimistic(yamux())`, uploads to a stock peer over a slow line */
+async function uploadToStock (init: StockLineInit = {}): Promise<Upload> {
+  const line = await stockLine(defer, { bytesPerSecond: RATE, ...init })
+  const received = await takeUploads(line.stock)
+  const stream = await line.accepted.newStream(UPLOAD)
+  let sent = 0
+
+  const send = async (): Promise<void> => {
+    for (;;) {
+      sent += CHUNK.byteLength
+
+      if (!stream.send(CHUNK)) {
+        await stream.onDrain()
+      }
+    }
+  }
+
+  send().catch(() => {})
+
+  return { ...line, onItsWay: () => sent - stream.writeBufferLength - received[0], received: () => received[0] ?? 0 }
+}
+
+/** The most that is on its way until so much more has arrived */
+async function mostOnItsWay ({ onItsWay, received }: Upload, bytes: number): Promise<number> {
+  const end = received() + bytes
+  let most = 0
+
+  await until(() => {
+    most = Math.max(most, onItsWay())
+
+    return received() >= end
+  }, 'more has arrived', 60_000)
+
+  return most
+}
+
+describe('an upload to a stock peer over a slow line', function () {
+  this.timeout(90_000)
+
+  it('has no more on its way than fits the line, and answers to the peer pass it', async () => {
+    const upload = await uploadToStock()
+
+    await until(() => upload.received() > 8 * MiB, 'the first ping was answered', 60_000)
+    expect(await mostOnItsWay(upload, 4 * MiB)).to.be.below(MiB)
+
+    const echo = async (): Promise<void> => {
+      const stream = byteStream(await upload.dialed.newStream(ECHO))
+
+      await stream.write(CHUNK.subarray(0, 100))
+      await stream.read({ bytes: 100 })
+    }
+
+    // libp2p's own ping has so long
+    await within(5_000, 'a new stream of the peer', echo())
+    upload.dialed.abort(new Error('The test is over'))
+  })
+
+  it('has all on its way that the kernel takes with sendWindow: false', async () => {
+    const upload = await uploadToStock({ optimistic: { sendWindow: false } })
+
+    await until(() => upload.received() > 8 * MiB, 'it is under way', 60_000)
+    expect(await mostOnItsWay(upload, MiB)).to.be.above(1.5 * MiB)
+    upload.dialed.abort(new Error('The test is over'))
+  })
+
+  it('goes on if the peer does not answer pings any more', async () => {
+    const muxers: StreamMuxer[] = []
+    const upload = await uploadToStock({
+      stockMuxer: () => {
+        const factory = yamux()()
+        const { createStreamMuxer } = factory
+
+        factory.createStreamMuxer = connection => {
+          const muxer = createStreamMuxer.call(factory, connection)
+          muxers.push(muxer)
+
+          return muxer
+        }
+
+        return factory
+      }
+    })
+
+    await until(() => upload.received() > 8 * MiB, 'the first ping was answered', 60_000)
+    muxers.forEach(muxer => { Reflect.set(muxer, 'sendPing', () => {}) })
+
+    const before = upload.received()
+    await until(() => upload.received() > before + 4 * MiB, 'it went on', 60_000)
+    expect(upload.dialed.status).to.equal('open')
+    upload.dialed.abort(new Error('The test is over'))
+  })
+
+  it('is not held up by a window that is full when it ends', async () => {
+    const upload = await uploadToStock()
+
+    await until(() => upload.received() > 8 * MiB, 'the first ping was answered', 60_000)
+    await within(20_000, 'close', upload.accepted.close())
+  })
+})
