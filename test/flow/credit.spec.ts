@@ -3,19 +3,19 @@ import { byteStream } from '@libp2p/utils'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { KiB, MiB } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { ECHO } from '../fixtures/node.ts'
 import { until, untilStill, within } from '../fixtures/waiting.ts'
-import { InOrder, numbered } from './fixtures/numbered.ts'
-import { stockLine } from './fixtures/stacks.ts'
+import { InOrder, sendNumbered } from './fixtures/numbered.ts'
+import { countHeld, mostIn, readSlowly } from './fixtures/slow-reader.ts'
+import { openStream, stockLine } from './fixtures/stacks.ts'
 import { UPLOAD, takeUploads, upload } from './fixtures/uploads.ts'
 import type { StockLineInit } from './fixtures/stacks.ts'
 import type { Stream, StreamCloseEvent } from '@libp2p/interface'
 
-const KIB = 1024
-const MIB = 1024 * KIB
 const READ = '/test/read/1.0.0'
-const FIRST_WINDOW = 256 * KIB
+const FIRST_WINDOW = 256 * KiB
 
 const defer = cleanUpAfterEach()
 
@@ -27,12 +27,29 @@ interface YamuxStream extends Stream {
   streamId: number
 }
 
-async function sendPolitely (stream: Stream, total: number, size = 64 * KIB): Promise<void> {
-  for (let sent = 0; sent < total; sent += size) {
-    if (!stream.send(numbered(sent, size))) {
-      await stream.onDrain()
-    }
+/**
+ * Sends messages of 1 KiB on one stream, each when the one before was taken.
+ *
+ * @returns how many updates of its window have come by now
+ */
+async function countUpdates (messages: number, init?: StockLineInit): Promise<() => number> {
+  const { listener, dialed } = await stockLine(defer, init)
+  const received = await takeUploads(listener)
+  const stream = await dialed.newStream(UPLOAD) as YamuxStream
+  const { handleWindowUpdate } = stream
+  let updates = 0
+
+  stream.handleWindowUpdate = frame => {
+    updates++
+    handleWindowUpdate.call(stream, frame)
   }
+
+  for (let i = 1; i <= messages; i++) {
+    stream.send(new Uint8Array(KiB))
+    await until(() => received[0] === i * KiB, 'it has come')
+  }
+
+  return () => updates
 }
 
 /** What else a process does meanwhile, in ms */
@@ -48,12 +65,12 @@ describe('credit for a peer of stock js-libp2p', function () {
   this.timeout(60_000)
 
   it('js-libp2p #3463: lets its echoes and new streams through beside its upload', async () => {
-    const { listener, dialed } = await stockLine(defer, { bytesPerSecond: 1.25 * MIB })
+    const { listener, dialed } = await stockLine(defer, { bytesPerSecond: 1.25 * MiB })
     const received = await takeUploads(listener)
     const old = byteStream(await dialed.newStream(ECHO))
 
     upload(await dialed.newStream(UPLOAD))
-    await until(() => received[0] > 4 * MIB, 'the upload is under way', 20_000)
+    await until(() => received[0] > 4 * MiB, 'the upload is under way', 20_000)
 
     const echo = async (bytes: typeof old): Promise<void> => {
       await bytes.write(new Uint8Array(100))
@@ -66,28 +83,14 @@ describe('credit for a peer of stock js-libp2p', function () {
   })
 
   it('is not sent for each message', async () => {
-    const { listener, dialed } = await stockLine(defer)
-    const received = await takeUploads(listener)
-    const stream = await dialed.newStream(UPLOAD) as YamuxStream
-    const { handleWindowUpdate } = stream
-    let updates = 0
+    const updates = await countUpdates(100)
 
-    stream.handleWindowUpdate = frame => {
-      updates++
-      handleWindowUpdate.call(stream, frame)
-    }
-
-    for (let i = 1; i <= 100; i++) {
-      stream.send(new Uint8Array(KIB))
-      await until(() => received[0] === i * KIB, 'it has come')
-    }
-
-    expect(updates).to.be.at.most(4)
+    expect(updates()).to.be.at.most(4)
   })
 
   const configured: Record<string, Parameters<typeof yamux>[0]> = {
     'windows that do not grow': { streamOptions: { maxStreamWindowSize: FIRST_WINDOW } },
-    'windows that begin with 1 MiB at both ends': { streamOptions: { initialStreamWindowSize: MIB } },
+    'windows that begin with 1 MiB at both ends': { streamOptions: { initialStreamWindowSize: MiB } },
     'no pings': { enableKeepAlive: false }
   }
 
@@ -101,9 +104,9 @@ describe('credit for a peer of stock js-libp2p', function () {
       })
 
       const stream = await dialed.newStream(READ)
-      await within(20_000, 'sending', sendPolitely(stream, 32 * MIB))
+      await within(20_000, 'sending', sendNumbered(stream, 32 * MiB).done)
       await stream.close()
-      await until(() => inOrder.bytes === 32 * MIB, 'all is there')
+      await until(() => inOrder.bytes === 32 * MiB, 'all is there')
     })
   }
 
@@ -118,65 +121,36 @@ describe('credit for a peer of stock js-libp2p', function () {
       stream.addEventListener('message', ({ data }) => { inOrder.add(data) })
     })
 
-    await within(20_000, 'sending', sendPolitely(await dialed.newStream(READ), 16 * MIB))
-    await until(() => inOrder.bytes === 16 * MIB, 'all is there')
-    expect(unread[0]).to.be.at.most(MIB)
+    await within(20_000, 'sending', sendNumbered(await dialed.newStream(READ), 16 * MiB).done)
+    await until(() => inOrder.bytes === 16 * MiB, 'all is there')
+    expect(unread[0]).to.be.at.most(MiB)
   })
 
   for (const [machine, stall] of [['an idle', 0], ['a busy', 100]] as const) {
     it(`is no more than 1 MiB for a handler that takes 20 ms for each message, on ${machine} machine`, async () => {
       const { listener, dialed } = await stockLine(defer)
-      const { promise, resolve } = Promise.withResolvers<Stream>()
-      let taken = 0
-      let emitted = 0
-
-      await listener.handle(READ, async stream => {
-        stream.addEventListener('message', ({ data }) => { emitted += data.byteLength })
-        resolve(stream)
-
-        for await (const data of stream) {
-          taken += data.byteLength
-          await delay(20)
-        }
-      })
+      const { outgoing, incoming } = await openStream(dialed, listener)
+      const taken = new InOrder()
+      const held = countHeld(incoming, taken)
 
       const others = setInterval(() => { spin(stall * Math.random()) }, 40)
       defer(async () => { clearInterval(others) })
 
-      const sending = sendPolitely(await dialed.newStream(READ), 64 * MIB)
-      const incoming = await promise
-      let most = 0
+      const reading = readSlowly(incoming, taken)
+      const sending = sendNumbered(outgoing, 64 * MiB)
+      const most = await mostIn(3_000, held)
 
-      for (let i = 0; i < 150; i++) {
-        most = Math.max(most, emitted - taken + incoming.readBufferLength)
-        await delay(20)
-      }
-
-      expect(taken).to.be.above(0)
-      expect(most).to.be.at.most(MIB)
+      expect(taken.bytes).to.be.above(0)
+      expect(most).to.be.at.most(MiB)
       incoming.abort(new Error('The test is over'))
-      await sending.catch(() => {})
+      await Promise.allSettled([reading, sending.done])
     })
   }
 
   it('is given as ever with credit: false', async () => {
-    const { listener, dialed } = await stockLine(defer, { optimistic: { credit: false } })
-    const received = await takeUploads(listener)
-    const stream = await dialed.newStream(UPLOAD) as YamuxStream
-    const { handleWindowUpdate } = stream
-    let updates = 0
+    const updates = await countUpdates(10, { optimistic: { credit: false } })
 
-    stream.handleWindowUpdate = frame => {
-      updates++
-      handleWindowUpdate.call(stream, frame)
-    }
-
-    for (let i = 1; i <= 10; i++) {
-      stream.send(new Uint8Array(KIB))
-      await until(() => received[0] === i * KIB, 'it has come')
-    }
-
-    await until(() => updates >= 10, 'each message is answered')
+    await until(() => updates() >= 10, 'each message is answered')
   })
 })
 
@@ -184,7 +158,7 @@ describe('a hostile sender', function () {
   this.timeout(60_000)
 
   /** What a connection may hold */
-  const MAX_UNREAD = 64 * MIB
+  const MAX_UNREAD = 64 * MiB
 
   async function attack (hold: (stream: Stream) => void, run: (open: () => Promise<YamuxStream>) => Promise<void>, init?: StockLineInit): Promise<{ error?: Error, most: number }> {
     const { listener, accepted, dialed } = await stockLine(defer, init)
@@ -219,7 +193,7 @@ describe('a hostile sender', function () {
 
         for (let i = 0; i < 2_000; i++) {
           stream.sendWindowCapacity = 2 ** 30
-          stream.send(new Uint8Array(64 * KIB))
+          stream.send(new Uint8Array(64 * KiB))
 
           if (i % 16 === 0) {
             await delay(1)
@@ -228,7 +202,7 @@ describe('a hostile sender', function () {
       }, { isUndecorated })
 
       expect(error).to.have.property('name', 'ReceiveWindowExceededError')
-      expect(most).to.be.at.most(16 * MIB + FIRST_WINDOW)
+      expect(most).to.be.at.most(16 * MiB + FIRST_WINDOW)
     })
 
     it(`that sends to paused streams for longer than their windows is made to wait by ${receiver}`, async () => {
@@ -241,13 +215,13 @@ describe('a hostile sender', function () {
       })
 
       for (let i = 0; i < 20; i++) {
-        (await dialed.newStream(READ)).send(new Uint8Array(4 * MIB))
+        (await dialed.newStream(READ)).send(new Uint8Array(4 * MiB))
       }
 
       await until(() => streams.length === 20, 'all are open')
       await untilStill(() => streams.reduce((sum, { readBufferLength }) => sum + readBufferLength, 0))
 
-      streams.forEach(({ readBufferLength }) => { expect(readBufferLength).to.be.at.most(16 * MIB) })
+      streams.forEach(({ readBufferLength }) => { expect(readBufferLength).to.be.at.most(16 * MiB) })
       expect(accepted.status).to.equal('open')
       dialed.abort(new Error('The test is over'))
     })
@@ -258,11 +232,11 @@ describe('a hostile sender', function () {
       const { error, most } = await attack(() => {}, async open => {
         const stream = await open()
 
-        stream.sendFrame({ type: 0, flag, streamID: stream.streamId, length: 2 ** 31 }, new Uint8Array(64 * KIB))
+        stream.sendFrame({ type: 0, flag, streamID: stream.streamId, length: 2 ** 31 }, new Uint8Array(64 * KiB))
       })
 
       expect(error).to.have.property('name', 'StreamBufferError')
-      expect(most).to.be.at.most(MIB)
+      expect(most).to.be.at.most(MiB)
     })
   }
 
@@ -274,17 +248,17 @@ describe('a hostile sender', function () {
     })
 
     expect(error).to.have.property('name', 'StreamBufferError')
-    expect(most).to.be.at.most(MAX_UNREAD + 2 * MIB)
+    expect(most).to.be.at.most(MAX_UNREAD + 2 * MiB)
   })
 
   it('that sends 1 MiB on each of 1,000 streams that nobody reads loses the connection to tcp() alone at 512 MiB', async () => {
     const { error, most } = await attack(() => {}, async open => {
       for (let i = 0; i < 1_000; i++) {
-        (await open()).send(new Uint8Array(MIB))
+        (await open()).send(new Uint8Array(MiB))
       }
     }, { isUndecorated: true })
 
     expect(error).to.have.property('name', 'StreamBufferError')
-    expect(most).to.be.at.most(514 * MIB)
+    expect(most).to.be.at.most(514 * MiB)
   })
 })

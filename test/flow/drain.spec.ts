@@ -1,22 +1,21 @@
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { KiB, MiB } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until, untilStill, within } from '../fixtures/waiting.ts'
-import { line } from './fixtures/stacks.ts'
+import { line, openStream } from './fixtures/stacks.ts'
 import type { MuxerName } from './fixtures/stacks.ts'
 import type { Stream } from '@libp2p/interface'
 
-const KIB = 1024
-const MIB = 1024 * KIB
 const SLOW = '/test/slow/1.0.0'
 
-const WINDOW = 256 * KIB
+const WINDOW = 256 * KiB
 
 /** What waits for a socket */
-const HIGH_WATER_MARK = 64 * KIB
+const HIGH_WATER_MARK = 64 * KiB
 
 /** Far more than may wait. Without a limit a sender that is never held back would take all memory */
-const TOO_MUCH = 64 * MIB
+const TOO_MUCH = 64 * MiB
 
 const defer = cleanUpAfterEach()
 
@@ -31,26 +30,21 @@ async function sendPolitely (stream: Stream, message: Uint8Array, mayGoOn: () =>
 
 describe('onDrain() of a stream', () => {
   const cases: Array<[size: number, muxer: MuxerName, by: 'dialed' | 'accepted']> = [
-    [KIB, 'yamux', 'dialed'],
-    [64 * KIB, 'yamux', 'dialed'],
-    [MIB, 'yamux', 'dialed'],
-    [64 * KIB, 'yamux', 'accepted'],
-    [64 * KIB, 'chainsafe yamux', 'dialed'],
-    [64 * KIB, 'optimistic(yamux)', 'accepted']
+    [KiB, 'yamux', 'dialed'],
+    [64 * KiB, 'yamux', 'dialed'],
+    [MiB, 'yamux', 'dialed'],
+    [64 * KiB, 'yamux', 'accepted'],
+    [64 * KiB, 'chainsafe yamux', 'dialed'],
+    [64 * KiB, 'optimistic(yamux)', 'accepted']
   ]
 
   for (const [size, muxer, by] of cases) {
-    it(`holds a sender of ${size / KIB} KiB back every time, ${muxer}, ${by}`, async () => {
+    it(`holds a sender of ${size / KiB} KiB back every time, ${muxer}, ${by}`, async () => {
       const { dialer, listener, ...connections } = await line(defer, { muxer, maxWindow: WINDOW })
-      const { promise, resolve } = Promise.withResolvers<Stream>()
-
-      await (by === 'dialed' ? listener : dialer).handle(SLOW, resolve)
-
-      const outgoing = await connections[by].newStream(SLOW)
+      const { outgoing, incoming } = await openStream(connections[by], by === 'dialed' ? listener : dialer)
       const bytes = { sent: 0, received: 0 }
       const message = new Uint8Array(size)
       const sending = sendPolitely(outgoing, message, () => { bytes.sent += size; return bytes.sent - bytes.received < TOO_MUCH })
-      const incoming = await promise
 
       incoming.addEventListener('message', ({ data }) => { bytes.received += data.byteLength })
 
@@ -60,7 +54,7 @@ describe('onDrain() of a stream', () => {
         expect(bytes.sent - bytes.received, `round ${round}`).to.be.at.most(WINDOW + HIGH_WATER_MARK + 2 * size)
 
         incoming.resume()
-        await until(() => bytes.sent > paused + 2 * MIB, 'it goes on')
+        await until(() => bytes.sent > paused + 2 * MiB, 'it goes on')
       }
 
       incoming.abort(new Error('The test is over'))
@@ -69,7 +63,7 @@ describe('onDrain() of a stream', () => {
   }
 
   it('resolves before close(), which delivers all', async () => {
-    const { listener, dialed } = await line(defer, { bytesPerSecond: 32 * MIB })
+    const { listener, dialed } = await line(defer, { bytesPerSecond: 32 * MiB })
     let received = 0
     const ended = Promise.withResolvers<void>()
 
@@ -82,11 +76,11 @@ describe('onDrain() of a stream', () => {
     const stream = await dialed.newStream(SLOW)
     let sent = 0
 
-    await within(10_000, 'sending', sendPolitely(stream, new Uint8Array(100 * KIB), () => (sent += 100 * KIB) <= 20 * MIB))
+    await within(10_000, 'sending', sendPolitely(stream, new Uint8Array(100 * KiB), () => (sent += 100 * KiB) <= 20 * MiB))
     await stream.close()
     await within(10_000, 'the end', ended.promise)
 
-    expect(received).to.equal(sent - 100 * KIB)
+    expect(received).to.equal(sent - 100 * KiB)
   })
 
   it('rejects if the stream ends', async () => {
@@ -94,7 +88,7 @@ describe('onDrain() of a stream', () => {
     await listener.handle(SLOW, stream => { stream.pause() })
 
     const stream = await dialed.newStream(SLOW)
-    stream.send(new Uint8Array(MIB))
+    stream.send(new Uint8Array(MiB))
     const drained = stream.onDrain()
     stream.abort(new Error('Enough'))
 

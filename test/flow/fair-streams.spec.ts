@@ -1,5 +1,6 @@
 import { byteStream } from '@libp2p/utils'
 import { expect } from 'aegir/chai'
+import { MiB } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { ECHO } from '../fixtures/node.ts'
 import { until, within } from '../fixtures/waiting.ts'
@@ -9,11 +10,10 @@ import { REFILLS, UPLOAD, takeUploads, upload } from './fixtures/uploads.ts'
 import type { LineInit } from './fixtures/stacks.ts'
 import type { Stream } from '@libp2p/interface'
 
-const MIB = 1024 * 1024
-const RATE = 16 * MIB
+const RATE = 16 * MiB
 
 /** For how many bytes shares are compared. Windows may open in steps of a MiB, and over a few steps shares differ by chance */
-const COMPARED = 96 * MIB
+const COMPARED = 96 * MiB
 
 /** What the kernel and the line hold is gone in a second. Official never gets this far */
 const PATIENCE = 30_000
@@ -35,7 +35,7 @@ async function echoesBesideUpload (init: LineInit & { by?: 'dialed' | 'accepted'
   const old = await connection.newStream(ECHO)
 
   upload(await connection.newStream(UPLOAD), init.refill)
-  await until(() => received[0] > MIB, 'the upload is under way')
+  await until(() => received[0] > MiB, 'the upload is under way')
 
   await within(PATIENCE, 'echoes', Promise.all([
     echoes(old, 3),
@@ -81,7 +81,7 @@ describe('js-libp2p #3463: streams share a busy connection', () => {
       }
 
       // whoever came first has filled the line by then
-      await until(() => received.length === 4 && received.every(bytes => bytes > MIB), 'all are under way', PATIENCE)
+      await until(() => received.length === 4 && received.every(bytes => bytes > MiB), 'all are under way', PATIENCE)
       const before = [...received]
       const sharesNow = (): number[] => received.map((bytes, index) => bytes - before[index])
       await until(() => sharesNow().reduce((sum, bytes) => sum + bytes) > COMPARED, 'they went on', PATIENCE)

@@ -1,34 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { KiB, MiB } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { collectGarbage } from '../fixtures/garbage.ts'
 import { isThorough } from '../fixtures/thorough.ts'
-import { until, within } from '../fixtures/waiting.ts'
-import { InOrder, numbered } from './fixtures/numbered.ts'
-import { line } from './fixtures/stacks.ts'
+import { closed, until, within } from '../fixtures/waiting.ts'
+import { InOrder, sendNumbered } from './fixtures/numbered.ts'
+import { line, openStream } from './fixtures/stacks.ts'
 import type { MuxerName } from './fixtures/stacks.ts'
 import type { Stream } from '@libp2p/interface'
 
-const KIB = 1024
-const MIB = 1024 * KIB
 const PAUSED = '/test/paused/1.0.0'
 
 /** The largest window of js-yamux */
-const MAX_WINDOW = 16 * MIB
+const MAX_WINDOW = 16 * MiB
 
 /** What waits for sockets and between the two ends */
-const ON_THE_WAY = 8 * MIB
+const ON_THE_WAY = 8 * MiB
 
 const defer = cleanUpAfterEach()
-
-async function sendPolitely (stream: Stream, total: number, size: number): Promise<void> {
-  for (let sent = 0; sent < total; sent += size) {
-    if (!stream.send(numbered(sent, Math.min(size, total - sent)))) {
-      await stream.onDrain()
-    }
-  }
-}
 
 interface PauseInit {
   muxer: MuxerName
@@ -77,7 +68,7 @@ async function sendToPausing ({ muxer, streams, total, size, pause, pauses, by =
   await within(120_000, 'all', Promise.all(Array.from({ length: streams }, async () => {
     const stream = await connections[by].newStream(PAUSED)
 
-    await sendPolitely(stream, total, size)
+    await sendNumbered(stream, total, size).done
     await stream.close()
   })))
   await until(() => receivers.length === streams, 'all have begun')
@@ -89,22 +80,22 @@ describe('pause() of a stream that receives', function () {
   this.timeout(60_000)
 
   const cases: PauseInit[] = [
-    { muxer: 'yamux', streams: 1, total: 64 * MIB, size: 64 * KIB, pause: 1_000, pauses: 2 },
-    { muxer: 'yamux', streams: 1, total: 16 * MIB, size: KIB, pause: 100, pauses: 5 },
-    { muxer: 'yamux', streams: 20, total: 8 * MIB, size: 64 * KIB, pause: 500, pauses: 1 },
-    { muxer: 'yamux', streams: 1, total: 64 * MIB, size: 64 * KIB, pause: 1_000, pauses: 1, by: 'accepted' },
-    { muxer: 'chainsafe yamux', streams: 1, total: 64 * MIB, size: 64 * KIB, pause: 500, pauses: 1 },
-    { muxer: 'optimistic(yamux)', streams: 1, total: 64 * MIB, size: 64 * KIB, pause: 1_000, pauses: 2 },
-    { muxer: 'optimistic(yamux)', streams: 20, total: 8 * MIB, size: 64 * KIB, pause: 500, pauses: 1 }
+    { muxer: 'yamux', streams: 1, total: 64 * MiB, size: 64 * KiB, pause: 1_000, pauses: 2 },
+    { muxer: 'yamux', streams: 1, total: 16 * MiB, size: KiB, pause: 100, pauses: 5 },
+    { muxer: 'yamux', streams: 20, total: 8 * MiB, size: 64 * KiB, pause: 500, pauses: 1 },
+    { muxer: 'yamux', streams: 1, total: 64 * MiB, size: 64 * KiB, pause: 1_000, pauses: 1, by: 'accepted' },
+    { muxer: 'chainsafe yamux', streams: 1, total: 64 * MiB, size: 64 * KiB, pause: 500, pauses: 1 },
+    { muxer: 'optimistic(yamux)', streams: 1, total: 64 * MiB, size: 64 * KiB, pause: 1_000, pauses: 2 },
+    { muxer: 'optimistic(yamux)', streams: 20, total: 8 * MiB, size: 64 * KiB, pause: 500, pauses: 1 }
   ]
 
   if (isThorough) {
     for (const muxer of ['yamux', 'optimistic(yamux)'] as const) {
       for (const streams of [1, 20]) {
         for (const [pause, pauses] of [[60_000, 1], [5_000, 3], [100, 20]]) {
-          cases.push({ muxer, streams, total: 400 * MIB / streams, size: 64 * KIB, pause, pauses })
-          cases.push({ muxer, streams, total: 400 * MIB / streams, size: 16 * KIB, pause, pauses })
-          cases.push({ muxer, streams, total: 40 * MIB / streams, size: KIB, pause, pauses })
+          cases.push({ muxer, streams, total: 400 * MiB / streams, size: 64 * KiB, pause, pauses })
+          cases.push({ muxer, streams, total: 400 * MiB / streams, size: 16 * KiB, pause, pauses })
+          cases.push({ muxer, streams, total: 40 * MiB / streams, size: KiB, pause, pauses })
         }
       }
     }
@@ -113,26 +104,23 @@ describe('pause() of a stream that receives', function () {
   for (const init of cases) {
     const { muxer, streams, size, pause, by = 'dialed' } = init
 
-    it(`loses nothing in ${pause} ms: ${streams} of ${muxer}, ${by}, messages of ${size / KIB} KiB`, async () => {
+    it(`loses nothing in ${pause} ms: ${streams} of ${muxer}, ${by}, messages of ${size / KiB} KiB`, async () => {
       await sendToPausing(init)
     }).timeout(240_000)
   }
 
   it('makes the peer wait, and takes no more than a window meanwhile', async () => {
     const { listener, dialed } = await line(defer)
-    const { promise, resolve } = Promise.withResolvers<Stream>()
+    const { outgoing, incoming } = await openStream(dialed, listener)
     const inOrder = new InOrder()
 
-    await listener.handle(PAUSED, resolve)
     collectGarbage()
 
     const before = process.memoryUsage().arrayBuffers
-    const outgoing = await dialed.newStream(PAUSED)
-    const sending = sendPolitely(outgoing, 128 * MIB, 64 * KIB)
-    const incoming = await promise
+    const sending = sendNumbered(outgoing, 128 * MiB)
 
     incoming.addEventListener('message', ({ data }) => { inOrder.add(data) })
-    await until(() => inOrder.bytes > 32 * MIB, 'it is fast')
+    await until(() => inOrder.bytes > 32 * MiB, 'it is fast')
     incoming.pause()
     await delay(2_000)
 
@@ -148,20 +136,15 @@ describe('pause() of a stream that receives', function () {
     }, 'no more than a window is held')
 
     incoming.resume()
-    await within(20_000, 'the rest', sending)
-    await until(() => inOrder.bytes === 128 * MIB, 'all is there')
+    await within(20_000, 'the rest', sending.done)
+    await until(() => inOrder.bytes === 128 * MiB, 'all is there')
   })
 
   it('holds if the stream is paused again while it hands on what it kept', async () => {
     const { listener, dialed } = await line(defer)
-    const { promise, resolve } = Promise.withResolvers<Stream>()
+    const { outgoing, incoming } = await openStream(dialed, listener)
     const inOrder = new InOrder()
-
-    await listener.handle(PAUSED, resolve)
-
-    const outgoing = await dialed.newStream(PAUSED)
-    const sending = sendPolitely(outgoing, 128 * MIB, 64 * KIB)
-    const incoming = await promise
+    const sending = sendNumbered(outgoing, 128 * MiB)
 
     incoming.addEventListener('message', ({ data }) => {
       inOrder.add(data)
@@ -176,24 +159,18 @@ describe('pause() of a stream that receives', function () {
     }
 
     incoming.abort(new Error('The test is over'))
-    await sending.catch(() => {})
+    await sending.done.catch(() => {})
   })
 
   it('ends the stream with a typed error where the muxer cannot make the peer wait (mplex)', async () => {
     const { listener, dialed } = await line(defer, { muxer: 'mplex' })
-    const { promise, resolve } = Promise.withResolvers<Stream>()
+    const { outgoing, incoming } = await openStream(dialed, listener)
 
-    await listener.handle(PAUSED, stream => {
-      stream.pause()
-      resolve(stream)
-    })
+    incoming.pause()
+    const sending = sendNumbered(outgoing, 32 * MiB)
 
-    const outgoing = await dialed.newStream(PAUSED)
-    const sending = sendPolitely(outgoing, 32 * MIB, 64 * KIB).catch(() => {})
-    const { error } = await pEvent<'close', { error?: Error }>(await promise, 'close')
-
-    expect(error).to.have.property('name', 'StreamBufferError')
+    expect(await closed(incoming)).to.have.nested.property('error.name', 'StreamBufferError')
     expect(dialed.status).to.equal('open')
-    await sending
+    await sending.done.catch(() => {})
   })
 })

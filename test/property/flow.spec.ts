@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import fc from 'fast-check'
+import { KiB } from '../fixtures/bytes.ts'
 import { cleanUpAfterAll } from '../fixtures/cleanup.ts'
 import { until, within } from '../fixtures/waiting.ts'
 import { InOrder, numbered } from '../flow/fixtures/numbered.ts'
@@ -8,8 +9,6 @@ import { line } from '../flow/fixtures/stacks.ts'
 import { checkConcurrently } from './fixtures/concurrently.ts'
 import type { Line, MuxerName } from '../flow/fixtures/stacks.ts'
 import type { Stream } from '@libp2p/interface'
-
-const KIB = 1024
 
 let scripts = 0
 
@@ -27,7 +26,7 @@ interface Script {
 
 const script: fc.Arbitrary<Script> = fc.record({
   reader: fc.constantFrom('events' as const, 'for await' as const),
-  sizes: fc.array(fc.oneof(fc.integer({ min: 1, max: 2 * KIB }), fc.integer({ min: 1, max: 300 * KIB })), { minLength: 1, maxLength: 24 }),
+  sizes: fc.array(fc.oneof(fc.integer({ min: 1, max: 2 * KiB }), fc.integer({ min: 1, max: 300 * KiB })), { minLength: 1, maxLength: 24 }),
   steps: fc.array(fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
     action: fc.oneof(
