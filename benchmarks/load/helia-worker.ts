@@ -8,7 +8,7 @@ import { packageRoot } from '../../test/lab/script-path.ts'
 
 /** A Helia node: `helia-worker <stack>`, with what is installed for test:ecosystem */
 
-export const HELIA_PACKAGES = path.join(packageRoot(), 'test', 'ecosystem')
+const HELIA_PACKAGES = path.join(packageRoot(), 'test', 'ecosystem')
 
 const [name] = process.argv.slice(2) as [keyof typeof STACKS]
 

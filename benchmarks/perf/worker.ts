@@ -1,7 +1,7 @@
 import { startNode } from '../../test/lab/peers/node.ts'
+import { runPerf, servePerf } from '../../test/lab/peers/perf-protocol.ts'
 import { STACKS } from '../../test/lab/peers/stacks.ts'
 import { serve } from '../../test/lab/process/serve.ts'
-import { runPerf, servePerf } from './protocol.ts'
 import type { Connection, Libp2p } from '@libp2p/interface'
 
 /** A process that is one js peer: `worker <peer>`. */

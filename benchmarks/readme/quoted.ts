@@ -36,7 +36,7 @@ export function quotedLink ({ links, rivals }: ConnectReport): { link: LinkRuns,
 }
 
 /** The first link, which is that of the textbooks. */
-export function quotedNagleLink ({ links }: NagleReport): NagleLink {
+function quotedNagleLink ({ links }: NagleReport): NagleLink {
   return links[0]
 }
 

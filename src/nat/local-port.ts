@@ -85,7 +85,7 @@ function familyOf (host: string): 4 | 6 | undefined {
   return family === 0 || /^::ffff:/i.test(host) ? undefined : family as 4 | 6
 }
 
-export function isLoopback (host: string): boolean {
+function isLoopback (host: string): boolean {
   return host === '::1' || (net.isIPv4(host) && host.startsWith('127.'))
 }
 

@@ -95,6 +95,6 @@ export function toJson ({ cells, ...rest }: Results & object): string {
     .replaceAll(/\[[\s\d.,]+\]/g, list => list.replaceAll(/\s+/g, ' '))
 }
 
-export function firstBytes (outcomes: Outcome[] = []): number[] {
+function firstBytes (outcomes: Outcome[] = []): number[] {
   return outcomes.flatMap(outcome => outcome.firstByteMs ?? [])
 }

@@ -22,7 +22,7 @@ import type { CounterGroup, Libp2p, Metrics, StreamMessageEvent } from '@libp2p/
 export const STACKS = ['raw', 'official', 'transport', 'ours', 'fast-open'] as const
 
 /** The first byte of a stream, or what identify tells of the peer */
-export const GOALS = ['first-byte', 'identify'] as const
+const GOALS = ['first-byte', 'identify'] as const
 
 export interface PeerOptions {
   stack: typeof STACKS[number]

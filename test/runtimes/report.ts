@@ -11,7 +11,7 @@ export interface PairResults {
 }
 
 /** What a runtime itself gets wrong, with the title of the feature: nothing of ours can help */
-export const FAULTS_OF_RUNTIMES: Array<{ runtime: Runtime['name'], as: 'dialer' | 'listener', feature: string, why: string }> = [
+const FAULTS_OF_RUNTIMES: Array<{ runtime: Runtime['name'], as: 'dialer' | 'listener', feature: string, why: string }> = [
   {
     runtime: 'deno',
     as: 'dialer',

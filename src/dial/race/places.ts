@@ -1,5 +1,5 @@
 /** How many sockets of a node may wait for an answer beside the first one of each dial */
-export const MAX_WAITING = 32
+const MAX_WAITING = 32
 
 /**
  * If another dial needs the place, an attempt must have waited this long, in ms. It covers the kernel's

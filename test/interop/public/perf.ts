@@ -5,12 +5,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
+import { runPerf, servePerf } from '../../lab/peers/perf-protocol.ts'
 import { addressOf } from './address.ts'
-import { runPerf, servePerf } from './perf-protocol.ts'
 import { Redis } from './redis.ts'
 import { keyOf, settings } from './settings.ts'
 import { stack } from './stack.ts'
 import { summary } from './summary.ts'
+
+const OPTIONS = { negotiateFully: false }
 
 const redis = new Redis(settings.redis)
 const key = keyOf('listener_multiaddr')
@@ -24,9 +26,9 @@ if (settings.isDialer) {
   const upload = count('UPLOAD_BYTES', 1_073_741_824)
   const download = count('DOWNLOAD_BYTES', 1_073_741_824)
 
-  await print('upload', 'Gbps', count('UPLOAD_ITERATIONS', 10), async () => gigabits(upload) / await runPerf(connection, upload, 0))
-  await print('download', 'Gbps', count('DOWNLOAD_ITERATIONS', 10), async () => gigabits(download) / await runPerf(connection, 0, download))
-  await print('latency', 'ms', count('LATENCY_ITERATIONS', 100), async () => await runPerf(connection, 1, 1) * 1_000)
+  await print('upload', 'Gbps', count('UPLOAD_ITERATIONS', 10), async () => gigabitsPerSecond(upload, await runPerf(connection, upload, 0, OPTIONS)))
+  await print('download', 'Gbps', count('DOWNLOAD_ITERATIONS', 10), async () => gigabitsPerSecond(download, await runPerf(connection, 0, download, OPTIONS)))
+  await print('latency', 'ms', count('LATENCY_ITERATIONS', 100), async () => runPerf(connection, 1, 1, OPTIONS))
   await node.stop()
   process.exit()
 }
@@ -60,8 +62,8 @@ async function print (name: string, unit: 'Gbps' | 'ms', iterations: number, mea
   process.stdout.write(`${name}:\n${summary(values, unit === 'ms' ? 3 : 2)}  unit: ${unit}\n`)
 }
 
-function gigabits (bytes: number): number {
-  return bytes * 8 / 1_000_000_000
+function gigabitsPerSecond (bytes: number, ms: number): number {
+  return bytes * 8 / 1_000_000 / ms
 }
 
 function count (name: string, otherwise: number): number {
