@@ -1,6 +1,6 @@
 /*
  * Everything of objects which are not ours that this package replaces or relies on and that libp2p's
- * interfaces do not promise, or that it replaces at all. docs/internals.md says why, for each.
+ * interfaces do not promise, or that it replaces at all. README.md beside this file says why, for each.
  */
 
 /** What `typeof` says */

@@ -4,7 +4,7 @@ import { expect } from 'aegir/chai'
 import { FOREIGN, IDENTITIES } from '../../src/foreign/list.ts'
 
 const ROOT = path.join(import.meta.dirname, '../..')
-const page = readFileSync(path.join(ROOT, 'docs/internals.md'), 'utf8')
+const page = readFileSync(path.join(ROOT, 'src/foreign/README.md'), 'utf8')
 
 /** By heading: the cells of the rows of the table below it */
 const tables = new Map(page.split(/^## /m).slice(1).map(section => {
@@ -18,7 +18,7 @@ function code (cell: string): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text)
 }
 
-describe('docs/internals.md', () => {
+describe('src/foreign/README.md', () => {
   for (const { object, replaces, uses } of Object.values(FOREIGN)) {
     it(`lists each member of a ${object} that the code lists, and no other`, () => {
       const listed = (tables.get(object) ?? []).flatMap(([members]) => code(members))

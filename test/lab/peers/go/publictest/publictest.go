@@ -1,5 +1,5 @@
 // Package publictest is what a program of libp2p's public tests is told in the environment and in redis, and what it
-// prints. docs/public-tests.md describes both.
+// prints. test/interop/public/README.md describes both.
 package publictest
 
 import (

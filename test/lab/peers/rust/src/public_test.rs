@@ -1,5 +1,5 @@
 //! What a program of libp2p's public tests is told in the environment and in redis, and what it prints.
-//! docs/public-tests.md describes both.
+//! test/interop/public/README.md describes both.
 
 use std::{env, time::Duration};
 

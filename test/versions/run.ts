@@ -1,18 +1,18 @@
 /* eslint-disable no-console */
 /*
  * Runs behaviour tests against the oldest versions of libp2p's packages that fit, and the newest on the
- * registry, and writes docs/versions.md.
+ * registry, and writes test/versions/RESULTS.md.
  */
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
-import { listOf, oneOf } from './lab/arguments.ts'
-import { markdownTable } from './lab/report/table.ts'
+import { listOf, oneOf } from '../lab/arguments.ts'
+import { markdownTable } from '../lab/report/table.ts'
 
-const root = path.resolve(import.meta.dirname, '..')
-const page = path.join(root, 'docs/versions.md')
+const root = path.resolve(import.meta.dirname, '../..')
+const page = path.join(root, 'test/versions/RESULTS.md')
 
 /** What users install beside the transport. The oldest that run on the oldest `@libp2p/interface` of package.json */
 const OLDEST = {
