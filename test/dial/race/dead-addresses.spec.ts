@@ -2,7 +2,8 @@ import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../../fixtures/cleanup.ts'
 import { createNode } from '../../fixtures/node.ts'
 import { portOf } from '../../fixtures/raw.ts'
-import { addressOf, closingPort, countSockets, hasSilence, mutePort, refusedPort, resettingPort, silentPorts, strangerPort, tarpitPort } from './fixtures/addresses.ts'
+import { closingPort, countSockets, hasSilence, mutePort, refusedPort, resettingPort, silentPorts, strangerPort, tarpitPort } from './fixtures/addresses.ts'
+import { liveNode } from './fixtures/live-node.ts'
 import type { TestNode } from '../../fixtures/node.ts'
 
 /*
@@ -15,23 +16,18 @@ describe('a dial of a peer with dead addresses', function () {
   this.timeout(20_000)
 
   const defer = cleanUpAfterEach()
+  const live = liveNode(defer)
   let dialer: TestNode
-  let live: TestNode
-  let livePort: number
 
-  beforeEach(async () => {
-    [dialer, live] = await Promise.all([createNode(defer), createNode(defer, { listen: true })])
-    livePort = portOf(live.getMultiaddrs()[0])
-  })
+  beforeEach(async () => { dialer = await createNode(defer) })
 
   /** The dead ones first */
   async function dialAll (dead: number[]): Promise<number> {
-    const ports = [...dead, livePort]
     const start = performance.now()
-    const connection = await dialer.dial(ports.map(port => addressOf(port, live.peerId)))
+    const connection = await dialer.dial(live.at([...dead, live.port]))
 
-    expect(portOf(connection.remoteAddr)).to.equal(livePort)
-    expect(connection.remotePeer.toString()).to.equal(live.peerId.toString())
+    expect(portOf(connection.remoteAddr)).to.equal(live.port)
+    expect(connection.remotePeer.toString()).to.equal(live.node.peerId.toString())
 
     return performance.now() - start
   }
@@ -65,7 +61,7 @@ describe('a dial of a peer with dead addresses', function () {
 
     const ports = await silentPorts(defer, 2)
     await dialAll(ports)
-    await dialer.hangUp(live.peerId)
+    await dialer.hangUp(live.node.peerId)
 
     const { sockets } = countSockets(defer)
     await dialAll(ports)
