@@ -30,12 +30,17 @@
  */
 
 import { TCP } from './tcp.ts'
-import type { TCPComponents, TCPDialEvents, TCPOptions } from './options.ts'
+import type { TCPComponents } from './components.ts'
+import type { TCPDialEvents } from './dial-events.ts'
+import type { TCPOptions } from './options.ts'
 import type { Transport } from '@libp2p/interface'
 
 export { CLOSE_TIMEOUT } from './connection/fin-wait.ts'
 export { IncompatibleMuxerError, IncompatibleUtilsError, ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
 export type { BindServer, ConnectOptions, Connector, Establishing, EstablishingState, FastOpenOutcome, Linux, OpenSocket, PortUse, Target } from './connector.ts'
+export type { TCPComponents } from './components.ts'
+export type { NodeDialEvents, TCPDialEvents } from './dial-events.ts'
+export type { TCPMetrics } from './dial/dialer-metrics.ts'
 export { holePunching } from './nat/hole-punching.ts'
 export { optimistic } from './optimistic/optimistic.ts'
 export type { HolePunchingComponents, HolePunchingInit } from './nat/hole-punching.ts'
@@ -45,14 +50,10 @@ export type { OptimisticMuxerComponents } from './optimistic/streams/muxer-facto
 export type { OptimisticInit } from './optimistic/optimistic.ts'
 export type {
   CloseServerOnMaxConnectionsOpts,
-  NodeDialEvents,
-  TCPComponents,
   TCPCreateListenerOptions,
-  TCPDialEvents,
   TCPDialOptions,
   TCPDialSocketOptions,
   TCPListenSocketOptions,
-  TCPMetrics,
   TCPOptions,
   TCPSocketOptions
 } from './options.ts'

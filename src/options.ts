@@ -1,8 +1,7 @@
-import type { FastOpenOutcome, Linux, PortUse } from './connector.ts'
-import type { CounterGroup, ComponentLogger, ConnectionGater, CreateListenerOptions, DialTransportOptions, Libp2pEvents, Metrics, NewStreamProgressEvents, OpenConnectionProgressEvents, OutboundConnectionUpgradeEvents, TypedEventTarget } from '@libp2p/interface'
-import type { Multiaddr } from '@multiformats/multiaddr'
+import type { Linux } from './connector.ts'
+import type { TCPDialEvents } from './dial-events.ts'
+import type { CreateListenerOptions, DialTransportOptions } from '@libp2p/interface'
 import type { LookupFunction } from 'node:net'
-import type { ProgressEvent } from 'progress-events'
 
 export interface CloseServerOnMaxConnectionsOpts {
   /**
@@ -257,35 +256,6 @@ export interface TCPOptions {
   listenOpts?: TCPListenSocketOptions
 }
 
-export type TCPDialEvents =
-  OutboundConnectionUpgradeEvents |
-  ProgressEvent<'tcp:open-connection'> |
-  /**
-   * The peer is dialed again: it refused to negotiate optimistically, or dialed us at
-   * the same time, or the cookie of TCP Fast Open was gone
-   */
-  ProgressEvent<'tcp:redial'> |
-  /** With the option `reusePort`: which port a socket that is open has left from */
-  ProgressEvent<'tcp:local-port', PortUse>
-
-/**
- * The progress events of `node.dial`, `node.dialProtocol` and `transportManager.dial` where this transport
- * dials. libp2p passes on those of its transports, but its types do not name them.
- *
- * @example
- *
- * ```TypeScript
- * await node.dial(ma, {
- *   onProgress: (event: NodeDialEvents) => {
- *     if (event.type === 'tcp:local-port') {
- *       console.info('the dial left from %s port', event.detail)
- *     }
- *   }
- * })
- * ```
- */
-export type NodeDialEvents = OpenConnectionProgressEvents | NewStreamProgressEvents | TCPDialEvents
-
 /**
  * Options of one dial. `node.dial` and `node.dialProtocol` pass on `signal` and `onProgress` only: libp2p's dial queue
  * drops all others. They reach the transport from `transportManager.dial(ma, { signal, ...options })`, which is a
@@ -314,36 +284,4 @@ export interface TCPDialOptions extends DialTransportOptions<TCPDialEvents>, TCP
  */
 export interface TCPCreateListenerOptions extends CreateListenerOptions, TCPListenSocketOptions {
 
-}
-
-export interface TCPComponents {
-  metrics?: Metrics
-  logger: ComponentLogger
-
-  /**
-   * libp2p's events, which libp2p passes. 'connection:open' limits how many streams a dialed
-   * connection opens at first. With `reusePort`, 'peer:identify' and 'connection:close' tell at
-   * which addresses peers see a listening port. Without `events` neither happens
-   */
-  events?: TypedEventTarget<Libp2pEvents>
-
-  /** Asked before an address of a peer is dialed that libp2p would have dialed later. libp2p passes it */
-  connectionGater?: ConnectionGater
-
-  /** With the option `reusePort`: is given the public addresses at which peers see a listening port. libp2p passes it */
-  addressManager?: { addObservedAddr(ma: Multiaddr): void }
-}
-
-export interface TCPMetrics {
-  events: CounterGroup<'error' | 'timeout' | 'connect' | 'abort'>
-  errors: CounterGroup<'outbound_to_connection' | 'outbound_upgrade'>
-
-  /** How optimistic dials went; not in `@libp2p/tcp` */
-  optimistic?: CounterGroup<'accepted' | 'refused' | 'redialed'>
-
-  /** By the port that they left from, with the option `reusePort`; not in `@libp2p/tcp` */
-  ports?: CounterGroup<PortUse>
-
-  /** What became of the data in the SYN of dials, with the option `fastOpen` of `linux()`; not in `@libp2p/tcp` */
-  fastOpen?: CounterGroup<FastOpenOutcome>
 }

@@ -1,5 +1,5 @@
 import { UnsupportedOperationError, serviceCapabilities, transportSymbol } from '@libp2p/interface'
-import type { TCPDialEvents } from './options.ts'
+import type { TCPDialEvents } from './dial-events.ts'
 import type { Connection, Listener, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 

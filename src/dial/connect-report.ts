@@ -5,7 +5,7 @@ import { printable } from '../printable.ts'
 import type { ConnectBounds } from './bounds.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { FastOpenOutcome } from '../connector.ts'
-import type { TCPMetrics } from '../options.ts'
+import type { TCPMetrics } from './dialer-metrics.ts'
 import type { Logger } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 

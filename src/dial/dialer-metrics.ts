@@ -1,10 +1,24 @@
-import type { TCPMetrics, TCPOptions } from '../options.ts'
-import type { Metrics } from '@libp2p/interface'
+import type { FastOpenOutcome, PortUse } from '../connector.ts'
+import type { TCPOptions } from '../options.ts'
+import type { CounterGroup, Metrics } from '@libp2p/interface'
 
 /*
- * Names, labels and help texts are those of `@libp2p/tcp`, so that dashboards go on
- * working. options.ts marks the metrics that it does not have.
+ * Names, labels and help texts are those of `@libp2p/tcp`, so that dashboards go on working.
  */
+
+export interface TCPMetrics {
+  events: CounterGroup<'error' | 'timeout' | 'connect' | 'abort'>
+  errors: CounterGroup<'outbound_to_connection' | 'outbound_upgrade'>
+
+  /** How optimistic dials went; not in `@libp2p/tcp` */
+  optimistic?: CounterGroup<'accepted' | 'refused' | 'redialed'>
+
+  /** By the port that they left from, with the option `reusePort`; not in `@libp2p/tcp` */
+  ports?: CounterGroup<PortUse>
+
+  /** What became of the data in the SYN of dials, with the option `fastOpen` of `linux()`; not in `@libp2p/tcp` */
+  fastOpen?: CounterGroup<FastOpenOutcome>
+}
 
 export function dialerMetrics (metrics?: Metrics, { reusePort, linux }: Pick<TCPOptions, 'reusePort' | 'linux'> = {}): TCPMetrics | undefined {
   if (metrics == null) {

@@ -1,5 +1,5 @@
 import { ObservedAddresses } from './observed-addresses.ts'
-import type { TCPComponents } from '../options.ts'
+import type { TCPComponents } from '../components.ts'
 import type { Connection, Logger } from '@libp2p/interface'
 
 export interface ObserveInit {
