@@ -1,7 +1,8 @@
 import { ConnectionClosedError, StreamMessageEvent } from '@libp2p/interface'
 import { AbstractMultiaddrConnection } from '@libp2p/utils'
 import { raceSignal } from 'race-signal'
-import { Uint8ArrayList } from 'uint8arraylist'
+import { Uint8ArrayList, isUint8ArrayList } from 'uint8arraylist'
+import { COPY_BYTES } from '../bytes/copy-run.ts'
 import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
 
 /**
@@ -9,8 +10,8 @@ import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
  * no longer does these:
  *
  * - `onDrain` resolves at once from its second use on
- * - all input goes through lists, which cost more than a small message itself. Here it takes
- * the direct way if nothing waits, which is nearly always
+ * - all that comes and is sent goes through lists, which cost more than a small message itself. Here it
+ * takes the direct way if nothing waits, which is nearly always
  * - a logger that throws at the peer's FIN ends the process
  */
 export abstract class MessageConnection extends AbstractMultiaddrConnection {
@@ -23,6 +24,16 @@ export abstract class MessageConnection extends AbstractMultiaddrConnection {
   protected abstract beforeClose (event: StreamCloseEvent): void
 
   abstract close (options?: AbortOptions): Promise<void>
+
+  /** Whether this may go to the socket at once, if nothing waits before it */
+  protected abstract maySendDirectly (data: Uint8Array | Uint8ArrayList): boolean
+
+  /**
+   * Takes all of it.
+   *
+   * @returns whether the socket takes more
+   */
+  protected abstract write (data: Uint8Array | Uint8ArrayList): boolean
 
   /** Only the base class's `close` calls it */
   async sendClose (): Promise<void> {}
@@ -40,6 +51,29 @@ export abstract class MessageConnection extends AbstractMultiaddrConnection {
     } else {
       super.onData(data)
     }
+  }
+
+  /** As the base class's */
+  send (data: Uint8Array | Uint8ArrayList): boolean {
+    const isDirect = this.writeStatus === 'writable' &&
+      !this.writableNeedsDrain &&
+      !this.sendingData &&
+      this.writeBuffer.byteLength === 0 &&
+      this.maxMessageSize == null &&
+      this.listenerCount('idle') === 0 &&
+      (data instanceof Uint8Array || isUint8ArrayList(data)) &&
+      data.byteLength > 0 &&
+      this.maySendDirectly(data)
+
+    if (!isDirect) {
+      // the base class keeps it until the socket drains, while the caller may use its buffer again
+      return super.send(this.writableNeedsDrain && data.byteLength < COPY_BYTES ? copyOf(data) : data)
+    }
+
+    this.log.trace('send %d bytes', data.byteLength)
+    this.writableNeedsDrain = !this.write(data)
+
+    return !this.writableNeedsDrain
   }
 
   /** As the base class's, without its line of trace */
@@ -114,4 +148,9 @@ export abstract class MessageConnection extends AbstractMultiaddrConnection {
   #endedBy (): Error {
     return this.closeError ?? new ConnectionClosedError()
   }
+}
+
+/** `slice` of a Buffer would be no copy */
+function copyOf (data: Uint8Array | Uint8ArrayList): Uint8Array {
+  return data instanceof Uint8Array ? new Uint8Array(data) : data.slice()
 }

@@ -1,6 +1,4 @@
 import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
-import { isUint8ArrayList } from 'uint8arraylist'
-import { COPY_BYTES } from '../bytes/copy-run.ts'
 import { TCPStalledWriteError, withCause } from '../errors.ts'
 import { afterPoll } from '../event-loop/after-poll.ts'
 import { flushLate } from '../event-loop/flush-soon.ts'
@@ -118,7 +116,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     const closing = this.#closing
 
     if (closing == null || this.status !== 'closing') {
-      return this.#send(data)
+      return super.send(data)
     }
 
     if (this.writeStatus === 'writable' && !closing.hold(data.byteLength)) {
@@ -127,41 +125,18 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     }
 
     try {
-      return this.#send(data)
+      return super.send(data)
     } catch (err) {
       closing.refuse(err)
       throw err
     }
   }
 
-  /**
-   * The direct way to the socket, where nothing waits. The lists of the base class cost
-   * more than a small message itself.
-   */
-  #send (data: Uint8Array | Uint8ArrayList): boolean {
-    const isDirect = this.writeStatus === 'writable' &&
-      !this.writableNeedsDrain &&
-      !this.sendingData &&
-      this.writeBuffer.byteLength === 0 &&
-      this.maxMessageSize == null &&
-      this.#filtering.isOver &&
-      this.listenerCount('idle') === 0 &&
-      (data instanceof Uint8Array || isUint8ArrayList(data)) &&
-      data.byteLength > 0 &&
-      data.byteLength <= MAX_WRITE_BYTES
-
-    if (!isDirect) {
-      // the base class keeps it until the socket drains, while the caller may use its buffer again
-      return super.send(this.writableNeedsDrain && data.byteLength < COPY_BYTES ? copyOf(data) : data)
-    }
-
-    this.log.trace('send %d bytes', data.byteLength)
-    this.writableNeedsDrain = !this.#write(data)
-
-    return !this.writableNeedsDrain
+  protected maySendDirectly (data: Uint8Array | Uint8ArrayList): boolean {
+    return this.#filtering.isOver && data.byteLength <= MAX_WRITE_BYTES
   }
 
-  #write (data: Uint8Array | Uint8ArrayList): boolean {
+  protected write (data: Uint8Array | Uint8ArrayList): boolean {
     const canSendMore = this.#outgoing.write(data)
 
     this.traffic?.onSent(data.byteLength, canSendMore)
@@ -197,7 +172,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
 
     return {
       sentBytes: data.byteLength,
-      canSendMore: this.#write(data)
+      canSendMore: this.write(data)
     }
   }
 
@@ -498,9 +473,4 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     close () { this[owner].#onClose() },
     timeout () { this[owner].#onTimeout() }
   }
-}
-
-/** `slice` of a Buffer would be no copy */
-function copyOf (data: Uint8Array | Uint8ArrayList): Uint8Array {
-  return data instanceof Uint8Array ? new Uint8Array(data) : data.slice()
 }
