@@ -10,6 +10,7 @@ import { DescriptorWatch } from './descriptor-watch.ts'
 import { ListenerLimits } from './limits.ts'
 import { ListenerMetrics } from './listener-metrics.ts'
 import { PausableServer } from './pausable-server.ts'
+import { Pausing } from './pausing.ts'
 import type { Endpoint } from '../addresses.ts'
 import type { Lingering } from '../connection/fin-wait.ts'
 import type { OpenSockets } from '../connection/open-sockets.ts'
@@ -43,6 +44,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   readonly #init: TCPListenerInit
   readonly #server: PausableServer
   readonly #limits: ListenerLimits
+  readonly #pausing: Pausing
   readonly #descriptors: DescriptorWatch
   readonly #metrics: ListenerMetrics
   readonly #log: Logger
@@ -85,7 +87,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       lingering: init.lingering,
       onLeave: () => {
         limitServer()
-        this.#pauseOrResume()
+        this.#pausing.update()
       }
     })
     limitServer()
@@ -101,6 +103,13 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       .on('drop', () => { this.#metrics.countEvent('drop') })
 
     this.#server = new PausableServer(server, init.bindServer)
+    this.#pausing = new Pausing({
+      server: this.#server,
+      limits: this.#limits,
+      metrics: this.#metrics,
+      log: this.#log,
+      onListenError: closeServerOnMaxConnections?.onListenError
+    })
     this.#descriptors = new DescriptorWatch({
       onNone: checks => {
         this.#metrics.countError('no_descriptors')
@@ -215,7 +224,7 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
     }
 
     this.#metrics.countEvent('connection')
-    this.#pauseOrResume()
+    this.#pausing.update()
 
     try {
       const maConn = this.#toConnection(socket)
@@ -271,39 +280,6 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       this.#log.error('inbound connection upgrade failed - %e', err)
       this.#metrics.countError('inbound_upgrade')
       maConn.abort(err)
-    }
-  }
-
-  /** Give up the port when there are too many connections, take it again when there are few enough */
-  #pauseOrResume (): void {
-    if (!this.#limits.isFull(this.#server.state === 'paused')) {
-      void this.#resume()
-    } else if (this.#server.pause()) {
-      this.#log('paused server on %s with %d connections', this.#metrics.label, this.#limits.connections)
-      this.#metrics.updateStatus(this.#server.state)
-    }
-  }
-
-  async #resume (): Promise<void> {
-    if (this.#server.state !== 'paused') {
-      return
-    }
-
-    try {
-      await this.#server.resume(() => { this.#pauseOrResume() })
-      // connections may have come and gone meanwhile
-      this.#pauseOrResume()
-    } catch (err: any) {
-      this.#log.error('error attempting to listen again on %s - %e', this.#metrics.label, err)
-      this.#tellListenError(err)
-    }
-  }
-
-  #tellListenError (err: Error): void {
-    try {
-      this.#init.settings.closeServerOnMaxConnections?.onListenError?.(err)
-    } catch (thrown) {
-      this.#log.error('onListenError threw - %e', thrown)
     }
   }
 }
