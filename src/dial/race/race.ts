@@ -46,7 +46,8 @@ export class Race {
       onConnected: (entrant, isPending) => { this.#onConnected(entrant, isPending) },
       onConnection: (entrant, connection, isOver) => { this.#onConnection(entrant, connection, isOver) },
       onFailure: (entrant, attempt, error) => { this.#onFailure(entrant, attempt, error) },
-      onCrash: err => { this.#onCrash(err) }
+      // a logger of somebody else throws: the dial fails, and the process goes on
+      onCrash: err => { this.#lose(err) }
     })
   }
 
@@ -96,8 +97,8 @@ export class Race {
       this.#start(this.#waiting.shift() as Entrant)
     }
 
-    if (this.#state !== 'over' && this.#underWay.size === 0) {
-      this.#lose()
+    if (this.#underWay.size === 0) {
+      this.#lose(this.#init.driver.error)
     }
   }
 
@@ -227,32 +228,24 @@ export class Race {
     entrant.state = 'waiting'
   }
 
-  #lose (): void {
-    this.#state = 'over'
-    this.#result.reject(this.#init.driver.error)
+  #lose (error?: Error): void {
+    if (this.#state !== 'over') {
+      this.#state = 'over'
+      this.#result.reject(error)
+      this.#end()
+    }
   }
 
   readonly #onTimer = (): void => {
     try {
       this.#next()
     } catch (err: any) {
-      this.#onCrash(err)
+      this.#lose(err)
     }
-  }
-
-  /** A logger of somebody else throws: the dial fails, and the process goes on */
-  #onCrash (err: Error): void {
-    this.#state = 'over'
-    this.#result.reject(err)
-    this.#end()
   }
 
   readonly #onStop = (): void => {
-    if (this.#state !== 'over') {
-      this.#state = 'over'
-      this.#result.reject(new NotStartedError('The transport was stopped'))
-      this.#end()
-    }
+    this.#lose(new NotStartedError('The transport was stopped'))
   }
 
   /**
@@ -263,15 +256,11 @@ export class Race {
     const { entrants, log, peer, signal } = this.#init
     const { age, started } = this.#pace
 
-    if (this.#state === 'over') {
-      return
+    if (this.#state !== 'over') {
+      this.#judgeAll()
+      log('the dial to %s was aborted after %d ms and %d attempts', peer, Math.round(age), started)
+      this.#lose(abortedError(signal, started > 1 ? entrants : []))
     }
-
-    this.#state = 'over'
-    this.#judgeAll()
-    log('the dial to %s was aborted after %d ms and %d attempts', peer, Math.round(age), started)
-    this.#result.reject(abortedError(signal, started > 1 ? entrants : []))
-    this.#end()
   }
 
   #judgeAll (): void {
