@@ -5,6 +5,7 @@ import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
 import { linkLocal, lookupOf, loopback6 } from '../fixtures/machine.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { itIf } from '../fixtures/skip.ts'
 import type { TCPOptions } from '../../src/index.ts'
 import type { Socket } from 'node:net'
 
@@ -32,11 +33,7 @@ describe('the address that is dialed', () => {
     await reaches(addr, next)
   })
 
-  it(`/ip6${withLoopback6}`, async function () {
-    if (loopback == null) {
-      this.skip()
-    }
-
+  itIf(loopback != null)(`/ip6${withLoopback6}`, async () => {
     const { addr, next } = await rawPeer(defer, { host: '::1' })
     await reaches(addr, next)
   })
@@ -68,11 +65,7 @@ describe('the address that is dialed', () => {
       .to.eventually.be.rejected.with.property('code', 'ENOTFOUND')
   })
 
-  it(`fault 5: /dns6 reaches the IPv6 address of a name that has both${withLoopback6}`, async function () {
-    if (loopback == null) {
-      this.skip()
-    }
-
+  itIf(loopback != null)(`fault 5: /dns6 reaches the IPv6 address of a name that has both${withLoopback6}`, async () => {
     const { port, next } = await rawPeer(defer, { host: '::1' })
     await reaches(`/dns6/both.test/tcp/${port}`, next, { lookup: lookupOf(['127.0.0.1', '::1']) })
   })
@@ -84,30 +77,18 @@ describe('the address that is dialed', () => {
       .to.eventually.be.rejected.with.property('code', 'ENOTFOUND')
   })
 
-  it(`/dns reaches whichever address answers${withLoopback6}`, async function () {
-    if (loopback == null) {
-      this.skip()
-    }
-
+  itIf(loopback != null)(`/dns reaches whichever address answers${withLoopback6}`, async () => {
     const { port, next } = await rawPeer(defer, { host: '::1' })
     await reaches(`/dns/both.test/tcp/${port}`, next, { lookup: lookupOf(['127.0.0.1', '::1']) })
   })
 
-  it(`/dns reaches the family that the options say${withLoopback6}`, async function () {
-    if (loopback == null) {
-      this.skip()
-    }
-
+  itIf(loopback != null)(`/dns reaches the family that the options say${withLoopback6}`, async () => {
     const { port } = await rawPeer(defer)
     const other = await rawPeer(defer, { host: '::1', port })
     await reaches(`/dns/both.test/tcp/${port}`, other.next, { family: 6, lookup: lookupOf(['127.0.0.1', '::1']) })
   })
 
-  it(`/ip6zone of the loopback interface${withLoopback6}`, async function () {
-    if (loopback == null) {
-      this.skip()
-    }
-
+  itIf(loopback != null)(`/ip6zone of the loopback interface${withLoopback6}`, async () => {
     const { port, next } = await rawPeer(defer, { host: '::1' })
     await reaches(`/ip6zone/${loopback}/ip6/::1/tcp/${port}`, next)
   })

@@ -6,6 +6,7 @@ import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { openSockets, until } from '../fixtures/waiting.ts'
 import { NA, NOISE } from '../negotiation/fixtures/proposals.ts'
 import type { ConnectOptions, Connector, EstablishingState, Linux } from '../../src/connector.ts'
@@ -13,11 +14,7 @@ import type { ConnectOptions, Connector, EstablishingState, Linux } from '../../
 describe('a dial that everything speaks against', () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canReusePort || process.env.TRANSPORT === 'official') {
-      this.skip()
-    }
-  })
+  skipUnless(canReusePort && process.env.TRANSPORT !== 'official')
 
   it(`ends after ${MAX_ATTEMPTS} attempts: the port is taken, the cookie is lost, the peer refuses the optimistic negotiation and the other one`, async () => {
     const opened: string[] = []

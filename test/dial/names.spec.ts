@@ -4,6 +4,7 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { hostAddress } from '../fixtures/machine.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { slowLookups } from '../fixtures/slow-lookups.ts'
 import { namesWithSeveralAddresses } from './fixtures/names.ts'
 
@@ -14,11 +15,7 @@ describe('a listener on a name that is looked up for long', () => {
   const defer = cleanUpAfterEach()
   const slow = slowLookups.bind(undefined, defer)
 
-  before(function () {
-    if (!canReusePort) {
-      this.skip()
-    }
-  })
+  skipUnless(canReusePort)
 
   it('holds back a dial with reusePort no longer than its timeout, and none to a loopback address', async function () {
     const address = hostAddress()

@@ -4,6 +4,7 @@ import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { ECHO, createNode } from '../fixtures/node.ts'
 import { portOf } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
 import { NA } from '../negotiation/fixtures/proposals.ts'
 import { relayTo, remote, reply } from '../negotiation/fixtures/remote.ts'
@@ -24,11 +25,7 @@ describe('a dial by libp2p', () => {
   let dialer: TestNode
   let dialDirectly: (ma: Multiaddr, options: DirectDialOptions) => Promise<Connection>
 
-  before(function () {
-    if (!canReusePort) {
-      this.skip()
-    }
-  })
+  skipUnless(canReusePort)
 
   beforeEach(async () => {
     listener = await createNode(defer, { listen: true })

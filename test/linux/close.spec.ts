@@ -5,6 +5,7 @@ import { MiB, payload, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient, readAll } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { within } from '../fixtures/waiting.ts'
 import { canUseLinux, skipped } from './fixtures/availability.ts'
 import type { TCPOptions } from '../../src/index.ts'
@@ -19,11 +20,7 @@ describe(`close() with a low-water mark, of data that the kernel has not taken y
 
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canUseLinux) {
-      this.skip()
-    }
-  })
+  skipUnless(canUseLinux)
 
   /** The peer does not read yet */
   async function accepted (options: TCPOptions = {}): Promise<{ maConn: MultiaddrConnection, peer: Socket }> {

@@ -2,17 +2,14 @@ import { readFile, readdir } from 'node:fs/promises'
 import { expect } from 'aegir/chai'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { itIf } from '../fixtures/skip.ts'
 
 const SRC = new URL('../../src/', import.meta.url)
 
 describe('without the option linux', () => {
   const defer = cleanUpAfterEach()
 
-  it('neither koffi nor node:ffi is loaded', async function () {
-    if (process.platform !== 'linux') {
-      this.skip()
-    }
-
+  itIf(process.platform === 'linux')('neither koffi nor node:ffi is loaded', async () => {
     expect(await runChild(defer, 'default-import.ts').says()).to.deep.equal([])
   })
 

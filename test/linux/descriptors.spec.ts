@@ -12,6 +12,7 @@ import { commonOptions, fastOpenListen } from '../../src/linux/socket-options.ts
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
 import { canDial, skipped } from './fixtures/availability.ts'
 import { expectNoLeak, socketDescriptors } from './fixtures/descriptors.ts'
@@ -45,11 +46,7 @@ const waits: Record<string, () => unknown> = {
 describe(`file descriptors of linux()${skipped(canDial)}`, () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canDial) {
-      this.skip()
-    }
-  })
+  skipUnless(canDial)
 
   describe('of a dial', () => {
     const failures = [['socket', 1, EMFILE], ['setOption', 1, EOPNOTSUPP], ['setOption', 1, ENOPROTOOPT], ['getOption', 1, ENOMEM]] as const

@@ -5,6 +5,7 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { rawPeer, readAll } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { openSockets, until, within } from '../fixtures/waiting.ts'
 import { dialer } from '../negotiation/fixtures/dialer.ts'
 import { NA, NOISE } from '../negotiation/fixtures/proposals.ts'
@@ -16,11 +17,7 @@ import type { MultiaddrConnection } from '@libp2p/interface'
 describe(`dials with Fast Open${skipped(canListen)}`, () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canListen) {
-      this.skip()
-    }
-  })
+  skipUnless(canListen)
 
   for (const host of ['/ip4/127.0.0.1', '/ip6/::1', '/dns4/localhost']) {
     for (const security of ['noise', 'tls'] as const) {

@@ -3,6 +3,7 @@ import { linux } from '../../src/linux/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { rawPeer } from '../fixtures/peers.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { openSockets, until } from '../fixtures/waiting.ts'
 import { fullBacklog } from '../fixtures/workers.ts'
 import { dialer } from '../negotiation/fixtures/dialer.ts'
@@ -15,11 +16,7 @@ import type { Libp2pOptions } from 'libp2p'
 describe(`dials with Fast Open that fail${skipped(canListen)}`, () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canListen) {
-      this.skip()
-    }
-  })
+  skipUnless(canListen)
 
   /** The same dial with and without Fast Open: what it rejects with, counts and logs as progress */
   async function compare (addr: string, options: object = {}): Promise<[Failure, Failure]> {

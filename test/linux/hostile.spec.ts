@@ -9,6 +9,7 @@ import { linux } from '../../src/linux/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { until, within } from '../fixtures/waiting.ts'
 import { dialer, portOf } from '../negotiation/fixtures/dialer.ts'
 import { NOISE } from '../negotiation/fixtures/proposals.ts'
@@ -22,11 +23,7 @@ const isOwnNamespace = process.env.OWN_NAMESPACE === 'true' && canListen
 describe(`what a SYN with data can do to a listener${skipped(canListen)}`, () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canListen) {
-      this.skip()
-    }
-  })
+  skipUnless(canListen)
 
   async function listener (queue?: number): Promise<Libp2p> {
     const node = await bareNode(defer, {

@@ -7,6 +7,7 @@ import { linux } from '../../src/linux/index.ts'
 import { MAX_READ } from '../../src/linux/kernel-metrics.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { itIf, skipUnless } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
 import { canUseLinux, skipped } from './fixtures/availability.ts'
 import type { TCPOptions } from '../../src/index.ts'
@@ -23,11 +24,7 @@ describe(`the kernel's metrics${skipped(canUseLinux)}`, function () {
 
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canUseLinux) {
-      this.skip()
-    }
-  })
+  skipUnless(canUseLinux)
 
   function measured (options: TCPOptions = {}): RawTransport & { scrape(): Promise<Scrape> } {
     const registry = new Registry()
@@ -72,11 +69,7 @@ describe(`the kernel's metrics${skipped(canUseLinux)}`, function () {
   }
 
   for (const ma of ['/ip4/127.0.0.1/tcp/0', '/ip6/::1/tcp/0']) {
-    it(`agree with what ss shows at the same moment, of dialed and accepted sockets: ${ma}`, async function () {
-      if (!hasSs) {
-        this.skip()
-      }
-
+    itIf(hasSs)(`agree with what ss shows at the same moment, of dialed and accepted sockets: ${ma}`, async () => {
       const { dial, listen, scrape } = measured()
       const { addr, port, next } = await listen(ma)
 
@@ -110,11 +103,7 @@ describe(`the kernel's metrics${skipped(canUseLinux)}`, function () {
     })
   }
 
-  it('have the smoothed round trip, the window and what is unsent of each connection, as ss shows them', async function () {
-    if (!hasSs) {
-      this.skip()
-    }
-
+  itIf(hasSs)('have the smoothed round trip, the window and what is unsent of each connection, as ss shows them', async () => {
     const { dial, listen, scrape } = measured()
     const { addr, port, next } = await listen()
     const dialer = await dial(addr)

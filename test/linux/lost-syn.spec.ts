@@ -4,6 +4,7 @@ import { linux } from '../../src/linux/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { within } from '../fixtures/waiting.ts'
 import { dialer } from '../negotiation/fixtures/dialer.ts'
 import { echoNode } from '../negotiation/fixtures/stacks.ts'
@@ -18,11 +19,7 @@ const SYN_BYTES = 80
 describe(`a SYN with data${isOwnNamespace ? '' : ' (SKIPPED: this is no network namespace of its own)'}`, () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!isOwnNamespace) {
-      this.skip()
-    }
-  })
+  skipUnless(isOwnNamespace)
 
   function run (command: string): void {
     const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' })

@@ -4,6 +4,7 @@ import { LinuxUnavailableError, linux } from '../../src/linux/index.ts'
 import { loadLibc } from '../../src/linux/load-libc.ts'
 import { FAST_OPEN_DIAL, fastOpenListen } from '../../src/linux/socket-options.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { itIf } from '../fixtures/skip.ts'
 import { canDial, skipped } from './fixtures/availability.ts'
 import { failingLibc } from './fixtures/failing-libc.ts'
 
@@ -46,11 +47,7 @@ describe('linux() where something is missing', () => {
   })
 
   for (const nth of [1, 2]) {
-    it(`says so: the kernel refuses the ${nth === 1 ? 'option of dialers' : 'option of listeners'}${skipped(canDial)}`, function () {
-      if (!canDial) {
-        this.skip()
-      }
-
+    itIf(canDial)(`says so: the kernel refuses the ${nth === 1 ? 'option of dialers' : 'option of listeners'}${skipped(canDial)}`, async () => {
       const error = errorOf(() => { checkKernel(failingLibc('setOption', nth, 95), [FAST_OPEN_DIAL, ...fastOpenListen(1)]) })
 
       expect(error).to.have.property('missing', 'kernel')

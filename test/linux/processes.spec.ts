@@ -7,6 +7,7 @@ import { MiB } from '../fixtures/bytes.ts'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { canListen, canUseLinux, skipped } from './fixtures/availability.ts'
 import { expectNoLeak } from './fixtures/descriptors.ts'
 import type { LinuxInit } from '../../src/linux/index.ts'
@@ -19,11 +20,7 @@ describe(`linux() in threads, in workers of a cluster, and for other users${skip
 
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canUseLinux) {
-      this.skip()
-    }
-  })
+  skipUnless(canUseLinux)
 
   function startThread (init: LinuxInit, options: { rounds: number, stays?: boolean }): Worker {
     const worker = new Worker(new URL('../fixtures/children/linux-in-thread.ts', import.meta.url), { workerData: { init, ...options } })

@@ -5,6 +5,7 @@ import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { createNode } from '../fixtures/node.ts'
 import { portOf } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
 import { canListen } from './fixtures/availability.ts'
 import type { TCPOptions } from '../../src/index.ts'
@@ -23,11 +24,7 @@ for (const [mode, tcp] of Object.entries(modes)) {
 
     const defer = cleanUpAfterEach()
 
-    before(function () {
-      if ((mode !== 'reusePort' && !canListen) || (mode.includes('reusePort') && !canReusePort)) {
-        this.skip()
-      }
-    })
+    skipUnless((mode === 'reusePort' || canListen) && (!mode.includes('reusePort') || canReusePort))
 
     const kinds = {
       refused: async () => [await refusedPort(), await refusedPort()],

@@ -4,6 +4,7 @@ import { linux } from '../../src/linux/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { canListen, skipped } from './fixtures/availability.ts'
 import { expectNoLeak } from './fixtures/descriptors.ts'
 
@@ -12,11 +13,7 @@ const isThere = canListen && typeof net.BoundSocket === 'function'
 describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!isThere) {
-      this.skip()
-    }
-  })
+  skipUnless(isThere)
 
   for (const host of ['/ip4/127.0.0.1', '/ip6/::1']) {
     it(`a dial leaves from the listening port, with its first bytes in the SYN: ${host}`, async () => {

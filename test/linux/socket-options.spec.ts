@@ -6,6 +6,7 @@ import { TCP_KEEPCNT, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_NOTSENT_LOWAT, TCP_USER_T
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { itIf, skipUnless } from '../fixtures/skip.ts'
 import { canUseLinux, skipped } from './fixtures/availability.ts'
 import type { KernelSocket } from './fixtures/sockets.ts'
 import type { TCPOptions } from '../../src/index.ts'
@@ -18,11 +19,7 @@ const MAX_INT = 2 ** 31 - 1
 describe(`socket options of linux()${skipped(canUseLinux)}`, () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canUseLinux) {
-      this.skip()
-    }
-  })
+  skipUnless(canUseLinux)
 
   async function connected (init: LinuxInit, ma: string, options: TCPOptions = {}): Promise<{ dialed: KernelSocket, accepted: KernelSocket }> {
     // it needs libc, which not every system has
@@ -66,11 +63,7 @@ describe(`socket options of linux()${skipped(canUseLinux)}`, () => {
       }
     })
 
-    it(`they hold with reusePort too: ${ma}`, async function () {
-      if (!canReusePort) {
-        this.skip()
-      }
-
+    itIf(canReusePort)(`they hold with reusePort too: ${ma}`, async () => {
       await expectAtBothEnds({ unsentLowWater: 16_384 }, TCP_NOTSENT_LOWAT, 16_384, ma, { reusePort: true })
     })
   }

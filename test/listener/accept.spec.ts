@@ -6,6 +6,7 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { rawClient } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { itIf } from '../fixtures/skip.ts'
 import { straceWorks, trace } from '../fixtures/strace.ts'
 import { until, within } from '../fixtures/waiting.ts'
 import { connectAndResetUnseen } from '../fixtures/workers.ts'
@@ -108,11 +109,7 @@ describe('accepting connections', function () {
     }, 'another one is accepted')
   })
 
-  it(`backlog is the length of the kernel's queue${straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'}`, async function () {
-    if (!straceWorks) {
-      this.skip()
-    }
-
+  itIf(straceWorks)(`backlog is the length of the kernel's queue${straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'}`, async () => {
     const child = await trace(defer, ['listen'], 'connect-to-self.ts', [{ backlog: 7 }])
     const calls = (await child.calls()).filter(call => call.includes('TCP'))
 

@@ -4,6 +4,7 @@ import { expect } from 'aegir/chai'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawClient } from '../fixtures/peers.ts'
+import { itIf } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
 import type { Socket } from 'node:net'
 
@@ -22,11 +23,7 @@ describe('a listener without file descriptors', function () {
 
   const defer = cleanUpAfterEach()
 
-  it('says so, and accepts again when there are some', async function () {
-    if (process.platform === 'win32') {
-      return this.skip()
-    }
-
+  itIf(process.platform !== 'win32')('says so, and accepts again when there are some', async () => {
     const child = runChild(defer, 'echo-listener.ts', [], { under: ['sh', '-c', `ulimit -n ${LIMIT} && exec "$@"`, 'sh'] })
     const port = await child.says()
     const sockets: Socket[] = []

@@ -8,6 +8,7 @@ import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
 import { linkLocal, loopback6 } from '../fixtures/machine.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport, toMultiaddr } from '../fixtures/raw.ts'
+import { itIf } from '../fixtures/skip.ts'
 import { slowLookups } from '../fixtures/slow-lookups.ts'
 import { openHandles, within } from '../fixtures/waiting.ts'
 
@@ -33,19 +34,11 @@ describe('the address that is listened on', () => {
     expect(await answersAt('/ip4/127.0.0.1/tcp/0')).to.match(/^\/ip4\/127\.0\.0\.1\/tcp\/[1-9]\d*$/)
   })
 
-  it(`/ip6${withLoopback6}`, async function () {
-    if (loopback == null) {
-      this.skip()
-    }
-
+  itIf(loopback != null)(`/ip6${withLoopback6}`, async () => {
     expect(await answersAt('/ip6/::1/tcp/0')).to.match(/^\/ip6\/::1\/tcp\/[1-9]\d*$/)
   })
 
-  it(`/ip6zone of the loopback interface${withLoopback6}`, async function () {
-    if (loopback == null) {
-      this.skip()
-    }
-
+  itIf(loopback != null)(`/ip6zone of the loopback interface${withLoopback6}`, async () => {
     expect(await answersAt(`/ip6zone/${loopback}/ip6/::1/tcp/0`)).to.match(/^\/ip6zone\/\w+\/ip6\/::1\/tcp\/[1-9]\d*$/)
   })
 
@@ -108,11 +101,7 @@ describe('the address that is listened on', () => {
     expect(expected).to.include.members(listener.getAddrs().map(String))
   })
 
-  it(`the IPv6 wildcard is IPv6 only${withLoopback6}`, async function () {
-    if (loopback == null) {
-      this.skip()
-    }
-
+  itIf(loopback != null)(`the IPv6 wildcard is IPv6 only${withLoopback6}`, async () => {
     const { listener, port } = await rawTransport(defer).listen('/ip6/::/tcp/0')
 
     expect(listener.getAddrs().map(String)).to.include(`/ip6/::1/tcp/${port}`)
@@ -125,11 +114,7 @@ describe('the address that is listened on', () => {
 describe('listening', () => {
   const defer = cleanUpAfterEach()
 
-  it(`the IPv6 wildcard takes IPv4 too, if the options say so${withLoopback6}`, async function () {
-    if (loopback == null) {
-      this.skip()
-    }
-
+  itIf(loopback != null)(`the IPv6 wildcard takes IPv4 too, if the options say so${withLoopback6}`, async () => {
     const byTransport = await rawTransport(defer, { listenOpts: { ipv6Only: false } }).listen('/ip6/::/tcp/0')
     const byListener = await rawTransport(defer, { listenOpts: { ipv6Only: true } }).listen('/ip6/::/tcp/0', { ipv6Only: false })
 

@@ -5,16 +5,13 @@ import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { collectGarbage } from '../fixtures/garbage.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { passThrough, portOf, rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
 
 describe('listeners that cannot listen, with reusePort', () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canReusePort) {
-      this.skip()
-    }
-  })
+  skipUnless(canReusePort)
 
   it('are forgotten, also if nobody closes them', async () => {
     const taken = await rawPeer(defer)

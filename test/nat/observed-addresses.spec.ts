@@ -6,6 +6,7 @@ import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import type { RawTransport } from '../fixtures/raw.ts'
 import type { ConnectionStatus } from '@libp2p/interface'
 
@@ -151,11 +152,7 @@ describe('addresses that peers observe', () => {
 describe('a transport with reusePort', () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canReusePort) {
-      this.skip()
-    }
-  })
+  skipUnless(canReusePort)
 
   interface Observing extends RawTransport {
     added: string[]

@@ -9,17 +9,14 @@ import { hostAddress } from '../fixtures/machine.ts'
 import { createNode } from '../fixtures/node.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { portOf, rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
 import { ports } from './fixtures/ports.ts'
 
 describe('reusePort follows a listener', () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canReusePort) {
-      this.skip()
-    }
-  })
+  skipUnless(canReusePort)
 
   it('that is created after the first dial', async () => {
     const { addr, next } = await rawPeer(defer)

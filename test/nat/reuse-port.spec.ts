@@ -8,6 +8,7 @@ import { hostAddress, lookupOf } from '../fixtures/machine.ts'
 import { createNode, ECHO } from '../fixtures/node.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { isThorough } from '../fixtures/thorough.ts'
 import { until } from '../fixtures/waiting.ts'
 import { ports } from './fixtures/ports.ts'
@@ -15,11 +16,7 @@ import { ports } from './fixtures/ports.ts'
 describe('reusePort', () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canReusePort) {
-      this.skip()
-    }
-  })
+  skipUnless(canReusePort)
 
   for (const [listen, host] of [
     ['/ip4/127.0.0.1/tcp/0', '127.0.0.1'],

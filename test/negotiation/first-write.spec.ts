@@ -3,6 +3,7 @@ import { pEvent } from 'p-event'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer, readAll } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
+import { itIf } from '../fixtures/skip.ts'
 import { straceWorks, trace } from '../fixtures/strace.ts'
 import { within } from '../fixtures/waiting.ts'
 import { NOISE, TLS } from './fixtures/proposals.ts'
@@ -11,11 +12,7 @@ describe('the first write of a dial', () => {
   const defer = cleanUpAfterEach()
 
   for (const [encrypter, proposal] of [['noise', NOISE], ['tls', TLS]] as const) {
-    it(`holds the proposal of ${encrypter}, which the peer works on while the handshake begins${straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'}`, async function () {
-      if (!straceWorks) {
-        this.skip()
-      }
-
+    itIf(straceWorks)(`holds the proposal of ${encrypter}, which the peer works on while the handshake begins${straceWorks ? '' : ' (SKIPPED: strace is missing or not allowed)'}`, async () => {
       const { addr, port, next } = await rawPeer(defer)
       const child = await trace(defer, ['write', 'writev', 'sendto', 'sendmsg'], 'dial-once.ts', [addr, encrypter])
       const socket = await next()

@@ -10,6 +10,7 @@ import { encodeProposal } from '../../src/optimistic/codec.ts'
 import { DialProposal } from '../../src/optimistic/dial-proposal.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
 import { fullBacklog } from '../fixtures/workers.ts'
 import { dialer, portOf } from './fixtures/dialer.ts'
@@ -31,11 +32,7 @@ const stacks: Record<string, () => DialerOptions> = {
 describe('a simultaneous open', () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!canReusePort) {
-      this.skip()
-    }
-  })
+  skipUnless(canReusePort)
 
   async function node (options: DialerOptions, port = 0): Promise<Dialer> {
     const made = await dialer(defer, { ...options, addresses: { listen: [`/ip4/127.0.0.1/tcp/${port}`] } })

@@ -2,6 +2,7 @@ import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../../fixtures/cleanup.ts'
 import { createNode } from '../../fixtures/node.ts'
 import { portOf } from '../../fixtures/raw.ts'
+import { itIf } from '../../fixtures/skip.ts'
 import { closingPort, countSockets, hasSilence, mutePort, refusedPort, resettingPort, silentPorts, strangerPort, tarpitPort } from './fixtures/addresses.ts'
 import { liveNode } from './fixtures/live-node.ts'
 import type { TestNode } from '../../fixtures/node.ts'
@@ -33,11 +34,7 @@ describe('a dial of a peer with dead addresses', function () {
   }
 
   for (const count of [0, 1, 2, 6, 20]) {
-    it(`finds the live one behind ${count} silent ones`, async function () {
-      if (!hasSilence) {
-        this.skip()
-      }
-
+    itIf(hasSilence)(`finds the live one behind ${count} silent ones`, async () => {
       expect(await dialAll(await silentPorts(defer, count))).to.be.below(SOON)
     })
   }
@@ -54,11 +51,7 @@ describe('a dial of a peer with dead addresses', function () {
     }
   }
 
-  it('dials the address that worked the next time, and no other', async function () {
-    if (!hasSilence) {
-      this.skip()
-    }
-
+  itIf(hasSilence)('dials the address that worked the next time, and no other', async () => {
     const ports = await silentPorts(defer, 2)
     await dialAll(ports)
     await dialer.hangUp(live.node.peerId)

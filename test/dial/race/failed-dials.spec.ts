@@ -3,9 +3,10 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../../fixtures/cleanup.ts'
 import { createNode } from '../../fixtures/node.ts'
+import { skipUnless } from '../../fixtures/skip.ts'
 import { until, within } from '../../fixtures/waiting.ts'
-import { addressOf, countSockets, mutePort, refusedPort, silentPorts, somePeerId, strangerPort } from './fixtures/addresses.ts'
-import { liveNode, skipWithoutSilence } from './fixtures/live-node.ts'
+import { addressOf, countSockets, hasSilence, mutePort, refusedPort, silentPorts, somePeerId, strangerPort } from './fixtures/addresses.ts'
+import { liveNode } from './fixtures/live-node.ts'
 
 describe('addresses that are dialed at once', function () {
   this.timeout(30_000)
@@ -13,7 +14,7 @@ describe('addresses that are dialed at once', function () {
   const defer = cleanUpAfterEach()
   const live = liveNode(defer)
 
-  skipWithoutSilence()
+  skipUnless(hasSilence)
 
   it('fail with one error that has each address and its reason', async () => {
     const dialer = await createNode(defer, { connectionManager: { addressDialTimeout: 1_000 } })

@@ -5,9 +5,10 @@ import { cleanUpAfterEach } from '../../fixtures/cleanup.ts'
 import { logLines } from '../../fixtures/log-lines.ts'
 import { createNode } from '../../fixtures/node.ts'
 import { portOf } from '../../fixtures/raw.ts'
+import { skipUnless } from '../../fixtures/skip.ts'
 import { within } from '../../fixtures/waiting.ts'
-import { addressOf, countSockets, refusedPort, silentPorts, somePeerId } from './fixtures/addresses.ts'
-import { liveNode, skipWithoutSilence } from './fixtures/live-node.ts'
+import { addressOf, countSockets, hasSilence, refusedPort, silentPorts, somePeerId } from './fixtures/addresses.ts'
+import { liveNode } from './fixtures/live-node.ts'
 import type { Connection, ConnectionGater } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
@@ -17,7 +18,7 @@ describe('addresses that are dialed at once', function () {
   const defer = cleanUpAfterEach()
   const live = liveNode(defer)
 
-  skipWithoutSilence()
+  skipUnless(hasSilence)
 
   it('are never dialed for a caller who names one', async () => {
     const [silent] = await silentPorts(defer, 1)

@@ -3,6 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
+import { skipUnless } from '../../fixtures/skip.ts'
 import { SET_UP } from './fixtures/own-network.ts'
 
 const FOLDER = path.join(import.meta.dirname, 'own-network')
@@ -13,11 +14,7 @@ const works = process.env.OWN_NETWORK == null && (await execa(inOwnNetwork[0], [
 
 /** Its packets can be counted, and dropped or refused by the network, without harm to anybody else */
 describe(`dials in a network of their own${works ? '' : ' (SKIPPED: it cannot be made, or this is one)'}`, () => {
-  before(function () {
-    if (!works) {
-      this.skip()
-    }
-  })
+  skipUnless(works)
 
   for (const name of readdirSync(FOLDER).filter(name => /\.spec\.[jt]s$/.test(name))) {
     it(name, async () => {

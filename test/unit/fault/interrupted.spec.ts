@@ -1,16 +1,13 @@
 import path from 'node:path'
 import { expect } from 'aegir/chai'
+import { skipUnless } from '../../fixtures/skip.ts'
 import { packageRoot } from '../../lab/script-path.ts'
 import { interrupt } from '../benchmarks/fixtures/interrupt.ts'
 
 describe('faults: interrupted', function () {
   this.timeout(60_000)
 
-  before(function () {
-    if (process.platform !== 'linux') {
-      this.skip()
-    }
-  })
+  skipUnless(process.platform === 'linux')
 
   for (const [signal, status] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGKILL', null]] as const) {
     for (const [suite, runs, ran] of [['abort', /test\/fault\/child/, 2], ['kill', /test\/fault\/kill\/raw-remote/, 3]] as const) {

@@ -2,6 +2,7 @@ import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../../../fixtures/cleanup.ts'
 import { createNode } from '../../../fixtures/node.ts'
 import { portOf } from '../../../fixtures/raw.ts'
+import { skipUnless } from '../../../fixtures/skip.ts'
 import { addressOf, countSockets, resettingPort, somePeerId, strangerPort } from '../fixtures/addresses.ts'
 import { NETWORKS, isOwnNetwork, sentSyns } from '../fixtures/own-network.ts'
 import type { TestNode } from '../../../fixtures/node.ts'
@@ -13,11 +14,7 @@ const MOST_SYNS = 7
 describe(`the SYNs of a dial${isOwnNetwork ? '' : ' (SKIPPED: this is no network of its own)'}`, () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!isOwnNetwork) {
-      this.skip()
-    }
-  })
+  skipUnless(isOwnNetwork)
 
   const many = (network: keyof typeof NETWORKS, port: number, peer: { toString(): string }): Multiaddr[] => (
     Array.from({ length: 250 }, (_, i) => addressOf(port, peer, `/ip4/${NETWORKS[network]}.${1 + i}`))

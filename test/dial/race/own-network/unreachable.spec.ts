@@ -2,6 +2,7 @@ import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../../../fixtures/cleanup.ts'
 import { createNode } from '../../../fixtures/node.ts'
 import { portOf } from '../../../fixtures/raw.ts'
+import { skipUnless } from '../../../fixtures/skip.ts'
 import { addressOf, somePeerId } from '../fixtures/addresses.ts'
 import { NETWORKS, isOwnNetwork } from '../fixtures/own-network.ts'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -21,11 +22,7 @@ const CODES = {
 describe(`addresses that the network refuses${isOwnNetwork ? '' : ' (SKIPPED: this is no network of its own)'}`, () => {
   const defer = cleanUpAfterEach()
 
-  before(function () {
-    if (!isOwnNetwork) {
-      this.skip()
-    }
-  })
+  skipUnless(isOwnNetwork)
 
   const some = (name: keyof typeof NETWORKS, count: number, peer: { toString(): string }): Multiaddr[] => (
     Array.from({ length: count }, (_, i) => addressOf(4001, peer, `/ip4/${NETWORKS[name]}.${1 + i}`))

@@ -6,6 +6,7 @@ import { pEvent } from 'p-event'
 import { findings } from '../../../../benchmarks/nagle/findings.ts'
 import { missing } from '../../../../benchmarks/nagle/run.ts'
 import { cleanUpAfterEach, temporaryDirectory } from '../../../fixtures/cleanup.ts'
+import { skipUnless } from '../../../fixtures/skip.ts'
 import { scriptPath } from '../../../lab/script-path.ts'
 import { commandLine, processIds } from '../fixtures/processes.ts'
 import type { NagleReport } from '../../../../benchmarks/nagle/report.ts'
@@ -51,11 +52,7 @@ describe('benchmarks: Nagle run', () => {
   })
 
   describe('between network namespaces (needs root, tcpdump and socat)', () => {
-    before(function () {
-      if (!canMeasure) {
-        this.skip()
-      }
-    })
+    skipUnless(canMeasure)
 
     it('sees nine bytes held back by Nagle\'s algorithm, none without, and one segment for a tick', async function () {
       this.timeout(60_000)

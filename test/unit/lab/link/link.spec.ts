@@ -6,6 +6,7 @@ import path from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { skipUnless } from '../../../fixtures/skip.ts'
 import { endNames, ownerOf } from '../../../lab/link/namespaces.ts'
 import { openLink } from '../../../lab/link/open-link.ts'
 import { scriptPath } from '../../../lab/script-path.ts'
@@ -68,11 +69,7 @@ describe('benchmarks: link', () => {
   })
 
   describe('between network namespaces (needs root and socat)', () => {
-    before(function () {
-      if (!canRelay) {
-        this.skip()
-      }
-    })
+    skipUnless(canRelay)
 
     it('delays packets both ways and leaves nothing behind', async () => {
       const link = await openLink({ delay: 20 }, 'relay')

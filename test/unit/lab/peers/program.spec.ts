@@ -4,6 +4,7 @@ import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
 import { cleanUpAfterEach, temporaryDirectory } from '../../../fixtures/cleanup.ts'
+import { skipUnless } from '../../../fixtures/skip.ts'
 import { binaryOf } from '../../../lab/peers/build.ts'
 import { openProgram } from '../../../lab/peers/program.ts'
 import { selectContenders } from '../../../lab/peers/registry.ts'
@@ -49,11 +50,7 @@ describe('benchmarks: programs in other languages', () => {
 
   for (const name of ['go', 'rust'] as const) {
     describe(`${name} (needs its peer: node test/lab/peers/build.ts)`, () => {
-      before(function () {
-        if (!existsSync(binaryOf(name))) {
-          this.skip()
-        }
-      })
+      skipUnless(existsSync(binaryOf(name)))
 
       it('dials when it is told to, and tells the steps that it knows', async () => {
         const [listener, dialer] = [openProgram(binaryOf(name)), openProgram(binaryOf(name))]

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect } from 'aegir/chai'
+import { skipUnless } from '../../../fixtures/skip.ts'
 import { scriptPath } from '../../../lab/script-path.ts'
 
 const fixture = scriptPath(import.meta.url, '../../benchmarks/fixtures/show-progress')
@@ -24,11 +25,7 @@ describe('benchmarks: progress', () => {
   })
 
   describe('on a terminal (needs script of util-linux)', () => {
-    before(function () {
-      if (!hasTerminals) {
-        this.skip()
-      }
-    })
+    skipUnless(hasTerminals)
 
     function onTerminal (total: number): string {
       return spawnSync('script', ['-qec', `'${process.execPath}' '${fixture}' ${total}`, '/dev/null'], { encoding: 'utf8', env }).stdout
