@@ -20,7 +20,7 @@ export interface OptimisticInit {
 
   /**
    * For yamux: let a peer send on each stream what its reader takes, and about what arrives in
-   * three round trips, at least 256 KiB. A peer that uploads then fills no queue for seconds, in
+   * three round trips. A peer that uploads then fills no queue for seconds, in
    * which its own new streams and pings would starve. Otherwise js-yamux lets it send 16 MiB after
    * six messages, on any path. A connection with 64 MiB that nobody reads is aborted with a
    * `StreamBufferError`.
