@@ -115,9 +115,7 @@ describe('closing a connection', () => {
   })
 
   it('rejects when its signal aborts before all was flushed', async () => {
-    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
-    const conn = await rawTransport(defer).dial(addr)
-    await next()
+    const { conn } = await dialedPeer(defer, {}, { pauseOnConnect: true })
 
     sendAll(conn, payload(16 * MiB))
 

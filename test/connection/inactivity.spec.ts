@@ -3,7 +3,7 @@ import { expect } from 'aegir/chai'
 import { ifInactive } from '../../src/connection/liveness.ts'
 import { MiB, payload, sendAll } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { rawClient, rawPeer, readAll } from '../fixtures/peers.ts'
+import { dialedPeer, rawClient, rawPeer, readAll } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { closed, until, within } from '../fixtures/waiting.ts'
 import type { SlowReadResult } from '../fixtures/peers.ts'
@@ -18,10 +18,9 @@ describe('the inactivity timeout', function () {
   const defer = cleanUpAfterEach()
 
   async function dialed (): Promise<[MultiaddrConnection, Socket]> {
-    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
-    const conn = await rawTransport(defer, { outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT }).dial(addr)
+    const { conn, socket } = await dialedPeer(defer, { outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT }, { pauseOnConnect: true })
 
-    return [conn, await next()]
+    return [conn, socket]
   }
 
   /**
@@ -89,9 +88,8 @@ describe('the inactivity timeout', function () {
   })
 
   it('leaves a close() alone that waits for the FIN of the peer', async () => {
-    const { addr, next } = await rawPeer(defer)
-    const conn = await rawTransport(defer, { outboundSocketInactivityTimeout: 100, closeTimeout: 400 }).dial(addr)
-    const socket = (await next()).resume()
+    const { conn, socket } = await dialedPeer(defer, { outboundSocketInactivityTimeout: 100, closeTimeout: 400 })
+    socket.resume()
     const event = closed(conn)
 
     await within(5_000, 'close()', conn.close())

@@ -44,10 +44,7 @@ describe('a closed connection whose peer stays open', () => {
   })
 
   it('is destroyed when the transport stops', async function () {
-    const { addr, next } = await rawPeer(defer)
-    const { dial, transport } = rawTransport(defer)
-    const conn = await dial(addr)
-    const socket = await next()
+    const { conn, socket, transport } = await dialedPeer(defer)
 
     socket.resume()
     await conn.close()

@@ -3,11 +3,9 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { collect, MiB, payload, sendAll, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { rawClient, rawPeer, readAll, readSlowly } from '../fixtures/peers.ts'
+import { dialedPeer, rawClient, readAll, readSlowly } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { closed, until, within } from '../fixtures/waiting.ts'
-import type { TCPOptions } from '../../src/index.ts'
-import type { RawPeerOptions } from '../fixtures/peers.ts'
 import type { MessageStream, MultiaddrConnection } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
@@ -20,16 +18,9 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
 
   const defer = cleanUpAfterEach()
 
-  async function connected (peer?: RawPeerOptions, init?: TCPOptions): Promise<{ conn: MultiaddrConnection, socket: Socket }> {
-    const { addr, next } = await rawPeer(defer, peer)
-    const conn = await rawTransport(defer, init).dial(addr)
-
-    return { conn, socket: await next() }
-  }
-
   /** 8 MiB, most of which cannot be sent before the peer reads, and its FIN */
   async function closedWhileSending (): Promise<{ conn: MultiaddrConnection, socket: Socket, data: Uint8Array }> {
-    const ends = await connected({ pauseOnConnect: true })
+    const ends = await dialedPeer(defer, {}, { pauseOnConnect: true })
     const data = payload(8 * MiB)
 
     sendAll(ends.conn, data)
@@ -46,7 +37,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
   })
 
   it('8 MiB accepted before the FIN arrive at a slow reader', async () => {
-    const { conn, socket } = await connected({ pauseOnConnect: true })
+    const { conn, socket } = await dialedPeer(defer, {}, { pauseOnConnect: true })
     const data = payload(8 * MiB)
 
     sendAll(conn, data)
@@ -56,7 +47,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
   })
 
   it('8 MiB accepted while the FIN is announced arrive', async () => {
-    const { conn, socket } = await connected()
+    const { conn, socket } = await dialedPeer(defer)
     const data = payload(8 * MiB)
     let error: unknown
 
@@ -76,7 +67,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
 
   for (let awaits = 1; awaits <= 5; awaits++) {
     it(`8 MiB sent ${awaits} await(s) after the FIN was announced arrive, unless they are refused`, async () => {
-      const { conn, socket } = await connected()
+      const { conn, socket } = await dialedPeer(defer)
       const data = payload(8 * MiB)
       const sent = Promise.withResolvers<Uint8Array>()
 
@@ -131,7 +122,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
   })
 
   it('can still be aborted with that error, later', async () => {
-    const { conn, socket } = await connected({ pauseOnConnect: true }, { closeTimeout: 10_000 })
+    const { conn, socket } = await dialedPeer(defer, { closeTimeout: 10_000 }, { pauseOnConnect: true })
 
     sendAll(conn, payload(8 * MiB))
     void conn.close().catch(() => {})
@@ -160,7 +151,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
   })
 
   it('8 MiB accepted in part before and in part after the FIN arrive', async () => {
-    const { conn, socket } = await connected({ pauseOnConnect: true })
+    const { conn, socket } = await dialedPeer(defer, {}, { pauseOnConnect: true })
     const data = payload(8 * MiB)
 
     sendAll(conn, data.subarray(0, 5 * MiB))
@@ -195,7 +186,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
   })
 
   it('the close event says that the peer closed', async () => {
-    const { conn, socket } = await connected()
+    const { conn, socket } = await dialedPeer(defer)
 
     conn.send(payload(100))
     socket.resume().end()
@@ -208,7 +199,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
   })
 
   it('is announced before the connection closes', async () => {
-    const { conn, socket } = await connected({ pauseOnConnect: true })
+    const { conn, socket } = await dialedPeer(defer, {}, { pauseOnConnect: true })
     const events: string[] = []
 
     conn.addEventListener('remoteCloseWrite', () => { events.push('remoteCloseWrite') })
@@ -226,7 +217,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
   })
 
   it('what arrived before the FIN can be read by a paused connection', async () => {
-    const { conn, socket } = await connected()
+    const { conn, socket } = await dialedPeer(defer)
     const received = collect(conn)
     const data = payload(MiB)
 

@@ -5,7 +5,7 @@ import { TCPStalledWriteError } from '../../src/index.ts'
 import { KiB, MiB, payload, sendAll, sendPolitely, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
-import { rawClient, rawPeer, readSlowly } from '../fixtures/peers.ts'
+import { dialedPeer, rawClient, readSlowly } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { closed, openSockets, until, within } from '../fixtures/waiting.ts'
 import { chattyPeer, stall } from '../fixtures/workers.ts'
@@ -36,10 +36,9 @@ describe('the limit for writes that stall', function () {
   const defer = cleanUpAfterEach()
 
   async function dialed (init: TCPOptions = { stalledWriteTimeout: STALLED_WRITE_TIMEOUT }): Promise<[MultiaddrConnection, Socket]> {
-    const { addr, next } = await rawPeer(defer, { pauseOnConnect: true })
-    const conn = await rawTransport(defer, init).dial(addr)
+    const { conn, socket } = await dialedPeer(defer, init, { pauseOnConnect: true })
 
-    return [conn, await next()]
+    return [conn, socket]
   }
 
   async function expectCut (conn: MultiaddrConnection): Promise<void> {

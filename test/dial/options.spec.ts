@@ -88,10 +88,9 @@ describe('fault 5: options of the dial', () => {
   const defer = cleanUpAfterEach()
 
   it('localAddress is where we dial from', async () => {
-    const { addr, next } = await rawPeer(defer)
-    await rawTransport(defer, { dialOpts: { localAddress: '127.0.0.77' } }).dial(addr)
+    const { socket } = await dialedPeer(defer, { dialOpts: { localAddress: '127.0.0.77' } })
 
-    expect(await next()).to.have.property('remoteAddress', '127.0.0.77')
+    expect(socket).to.have.property('remoteAddress', '127.0.0.77')
   })
 
   it('localPort does not connect a socket to itself', async () => {
@@ -103,10 +102,9 @@ describe('fault 5: options of the dial', () => {
 
   it('localPort is where we dial from', async () => {
     const localPort = await freePort()
-    const { addr, next } = await rawPeer(defer)
-    await rawTransport(defer, { dialOpts: { localPort, localAddress: '127.0.0.78' } }).dial(addr)
+    const { socket } = await dialedPeer(defer, { dialOpts: { localPort, localAddress: '127.0.0.78' } })
 
-    expect(await next()).to.have.property('remotePort', localPort)
+    expect(socket).to.have.property('remotePort', localPort)
   })
 
   it('what one dial says comes before what the transport says', async () => {

@@ -62,8 +62,7 @@ for (const [name, factory] of Object.entries(muxers)) {
       ['that the peer resets the stream before', async remote => { remote.abort(new Error('no')) }, 'StreamResetError']
     ] satisfies Array<[string, (remote: Stream) => Promise<void>, string]>) {
       it(`${kind} is no empty answer to a reader that begins afterwards`, async () => {
-        const { open } = muxerPair(factory)
-        const { local, remote } = await open(PROTOCOL)
+        const { local, remote } = await muxerPair(factory).open(PROTOCOL)
         const close = closed(local)
 
         await end(remote)

@@ -13,8 +13,7 @@ const REPLY = NOISE
 for (const [name, factory] of Object.entries(muxers)) {
   describe(`the reply on an optimistic stream of ${name}`, () => {
     it('is not waited for: the proposal and the data are there at once', async () => {
-      const { open } = muxerPair(factory)
-      const { local, remote } = await open(PROTOCOL)
+      const { local, remote } = await muxerPair(factory).open(PROTOCOL)
       const got = readings(remote)
 
       expect(local.protocol).to.equal(PROTOCOL)
@@ -42,8 +41,7 @@ for (const [name, factory] of Object.entries(muxers)) {
     })
 
     it('may come one byte at a time', async () => {
-      const { open } = muxerPair(factory)
-      const { local, remote } = await open(PROTOCOL)
+      const { local, remote } = await muxerPair(factory).open(PROTOCOL)
       const got = readings(local)
 
       for (const byte of joined(REPLY, counting(3))) {
@@ -73,8 +71,7 @@ for (const [name, factory] of Object.entries(muxers)) {
     })
 
     it('may come before there is a reader', async () => {
-      const { open } = muxerPair(factory)
-      const { local, remote } = await open(PROTOCOL)
+      const { local, remote } = await muxerPair(factory).open(PROTOCOL)
 
       remote.send(joined(REPLY, counting(5)))
       await turns(5)
@@ -83,8 +80,7 @@ for (const [name, factory] of Object.entries(muxers)) {
     })
 
     it('is verified while the stream is paused, and what is behind it waits', async () => {
-      const { open } = muxerPair(factory)
-      const { local, remote } = await open(PROTOCOL)
+      const { local, remote } = await muxerPair(factory).open(PROTOCOL)
       const got = readings(local)
 
       local.pause()
@@ -97,8 +93,7 @@ for (const [name, factory] of Object.entries(muxers)) {
     })
 
     it('comes with the answer and the end of the connection, and a stream that is closing has closed', async () => {
-      const { open } = muxerPair(factory)
-      const { local, remote } = await open(PROTOCOL)
+      const { local, remote } = await muxerPair(factory).open(PROTOCOL)
       const got = readings(local)
       const closing = local.close()
 
@@ -112,8 +107,7 @@ for (const [name, factory] of Object.entries(muxers)) {
     })
 
     it('comes with what makes the reader abort a stream that is closing, and no FIN follows', async () => {
-      const { open } = muxerPair(factory)
-      const { local, remote } = await open(PROTOCOL)
+      const { local, remote } = await muxerPair(factory).open(PROTOCOL)
       const ended = closed(remote)
       let isFin = false
 
