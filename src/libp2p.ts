@@ -40,9 +40,6 @@ export const PROTOCOL_NEGOTIATION_TIMEOUT = 10_000
 /** How long the upgrade of an accepted connection may take, in ms (`libp2p`, connection-manager/constants.defaults.ts) */
 export const INBOUND_UPGRADE_TIMEOUT = 10_000
 
-/** How long a connection may take to close with its streams, in ms (`libp2p`, connection-manager/constants.defaults.ts) */
-export const CONNECTION_CLOSE_TIMEOUT = 1_000
-
 /**
  * How long the connection manager gives all connections to close when the node stops, in ms. It
  * stops at the same time as the transports (`libp2p`, connection-manager/index.ts)

@@ -43,7 +43,6 @@ export const SOCK_CLOEXEC = 0o2000000
 
 export const SOL_SOCKET = 1
 export const SO_REUSEADDR = 2
-export const SO_KEEPALIVE = 9
 export const SO_REUSEPORT = 15
 
 export const IPPROTO_IPV6 = 41

@@ -17,7 +17,6 @@ const SOURCES: Record<Exclude<keyof typeof presumed, 'MAX_UNANSWERED_STREAMS'>, 
   DEFAULT_MAX_OUTBOUND_STREAMS: ['libp2p/dist/src/registrar.js', /DEFAULT_MAX_OUTBOUND_STREAMS = (.+);/],
   PROTOCOL_NEGOTIATION_TIMEOUT: ['libp2p/dist/src/connection-manager/constants.defaults.js', /PROTOCOL_NEGOTIATION_TIMEOUT = (.+);/],
   INBOUND_UPGRADE_TIMEOUT: ['libp2p/dist/src/connection-manager/constants.defaults.js', /INBOUND_UPGRADE_TIMEOUT = (.+);/],
-  CONNECTION_CLOSE_TIMEOUT: ['libp2p/dist/src/connection-manager/constants.defaults.js', /CONNECTION_CLOSE_TIMEOUT = (.+);/],
   OWNER_CLOSE_TIMEOUT: ['libp2p/dist/src/connection-manager/index.js', /signal: AbortSignal\.timeout\((\d+)\)/],
   MAX_EARLY_STREAMS: ['@libp2p/utils/dist/src/abstract-stream-muxer.js', /maxEarlyStreams \?\? (\d+)/]
 }
