@@ -20,17 +20,18 @@ interface Recipe {
   toolchain: string
   /** succeeds where the toolchain works: rustup leaves a `cargo` behind that has nothing to run */
   probe: string[]
-  /** builds all programs; every argument is part of what decides on a rebuild */
+  /** builds all programs in the folder of the language; every argument is part of what decides on a rebuild */
   build: string[]
-  /** where the toolchain leaves the binaries */
+  /** where the toolchain leaves the binaries, from there */
   output: string
 }
 
 // the sources are not compiled to dist, this file may be
 const SOURCES = join(packageRoot(), 'test', 'lab', 'peers')
 const BIN = join(SOURCES, '.bin')
-const GO_OUTPUT = join(BIN, 'go-build')
-const RUST_OUTPUT = join(BIN, 'rust-target')
+// relative, so that a checkout that moves or is copied along with its binaries is not built again
+const GO_OUTPUT = '../.bin/go-build'
+const RUST_OUTPUT = '../.bin/rust-target'
 const SOURCE = /\.(go|mod|sum|rs|toml|lock)$/
 const EXE = process.platform === 'win32' ? '.exe' : ''
 
@@ -46,7 +47,7 @@ const RECIPES: Record<PeerName, Recipe> = {
     toolchain: 'cargo',
     probe: ['--version'],
     build: ['build', '--release', '--locked', '--target-dir', RUST_OUTPUT],
-    output: join(RUST_OUTPUT, 'release')
+    output: `${RUST_OUTPUT}/release`
   }
 }
 
@@ -60,6 +61,7 @@ const RECIPES: Record<PeerName, Recipe> = {
  */
 export async function buildPeer (name: PeerName, onBuild: () => void = () => {}): Promise<BuildResult> {
   const { toolchain, probe, build, output } = RECIPES[name]
+  const cwd = join(SOURCES, name)
   const stamp = join(BIN, `${name}.sha256`)
   const fingerprint = await hashSources(name)
 
@@ -74,9 +76,9 @@ export async function buildPeer (name: PeerName, onBuild: () => void = () => {})
   onBuild()
   process.stderr.write(`${name}: ${toolchain} ${build.join(' ')}\n`)
   // a directory makes Go write one binary for each program
-  await mkdir(output, { recursive: true })
+  await mkdir(join(cwd, output), { recursive: true })
   await execa(toolchain, build, {
-    cwd: join(SOURCES, name),
+    cwd,
     stdin: 'ignore',
     stdout: process.stderr,
     stderr: process.stderr
@@ -86,7 +88,7 @@ export async function buildPeer (name: PeerName, onBuild: () => void = () => {})
   // build cut short is built again
   for (const program of PROGRAMS) {
     const binary = binaryOf(name, program)
-    await copyFile(join(output, `${program}${EXE}`), `${binary}.new`)
+    await copyFile(join(cwd, output, `${program}${EXE}`), `${binary}.new`)
     await rename(`${binary}.new`, binary)
   }
 
