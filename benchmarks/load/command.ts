@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
 import { commandText, outOption } from '../command-line/options.ts'
 import { showResults, writeResults } from '../report/results.ts'
+import { isNative } from './ends.ts'
 import { loadResults } from './page.ts'
 import { PAIRS, runLoad } from './run.ts'
 import type { Cell, JsName, LoadReport, Pair, Refill, StackName } from './report.ts'
@@ -31,7 +32,7 @@ interface LoadFlags extends Partial<Matrix> {
 
 const JS: JsName[] = ['official', 'transport', 'ours']
 const REFILLS: Refill[] = ['listener', 'microtask', 'whole']
-const JS_PAIRS = PAIRS.filter(pair => !pair.includes('go'))
+const JS_PAIRS = PAIRS.filter(pair => !endsOf(pair).some(isNative))
 
 const SAMPLE: Matrix = { rates: [10], roundTrips: [82], queues: ['256'], uploads: [1], refills: ['microtask'], pairs: JS_PAIRS, seconds: 25, slowReaders: ['official', 'ours'], fetches: [], transfers: 0 }
 const FULL: Matrix = { rates: [0.5, 1, 2, 10, 50, 200], roundTrips: [20, 82, 200], queues: ['bdp', '256'], uploads: [1, 4], refills: ['microtask'], pairs: PAIRS, seconds: 60, slowReaders: JS, fetches: JS, transfers: 7 }
@@ -57,7 +58,7 @@ export const loadCommand = new Command('load')
     const report = await runLoad({
       cells: cellsOf(lines),
       pairs: pairs.map(pair => {
-        const [dialer, listener] = pair.split(':') as StackName[]
+        const [dialer, listener] = endsOf(pair)
 
         return { dialer, listener } satisfies Pair
       }),
@@ -73,6 +74,10 @@ export const loadCommand = new Command('load')
 
     await showResults(loadResults(report), out)
   })
+
+function endsOf (pair: string): [StackName, StackName] {
+  return pair.split(':') as [StackName, StackName]
+}
 
 function jsNames (value: string): JsName[] {
   return value === 'none' ? [] : listOf(oneOf(JS))(value)

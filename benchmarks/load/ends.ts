@@ -5,6 +5,10 @@ import { scriptPath } from '../../test/lab/script-path.ts'
 import type { Arrived, Cell, Load, StackName } from './report.ts'
 import type { LoadTasks } from './worker.ts'
 import type { Link } from '../../test/lab/link/link.ts'
+import type { PeerName } from '../../test/lab/peers/build.ts'
+
+/** The default of its library: with a higher limit it grows no window */
+const RUST_LIMIT = ['--streams', '512']
 
 export interface Receiver {
   address: string
@@ -17,13 +21,13 @@ export interface Uploader {
   end(): Promise<void>
 }
 
-export function isNative (name: StackName): name is 'go' {
-  return name === 'go'
+export function isNative (name: StackName): name is PeerName {
+  return name === 'go' || name === 'rust'
 }
 
 export async function startReceiver (link: Link, name: StackName): Promise<Receiver> {
   if (isNative(name)) {
-    const program = runProgram(link.commandAt('listener', [binaryOf(name), 'listen', '--host', link.listenHost]))
+    const program = runProgram(link.commandAt('listener', [binaryOf(name), 'listen', '--host', link.listenHost, ...name === 'rust' ? RUST_LIMIT : []]))
     const { multiaddr, peerId } = await program.nextLine()
 
     return {

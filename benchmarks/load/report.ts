@@ -1,8 +1,9 @@
 import type { BottleneckShape, LinkKind } from '../../test/lab/link/link.ts'
+import type { PeerName } from '../../test/lab/peers/build.ts'
 import type { Environment } from '../../test/lab/report/environment.ts'
 
 export type JsName = 'official' | 'transport' | 'ours' | 'no-credit' | 'no-window' | 'linux'
-export type StackName = JsName | 'go'
+export type StackName = JsName | PeerName
 
 /** A line, and how many streams upload over it */
 export interface Cell extends BottleneckShape {

@@ -1,15 +1,18 @@
 import { existsSync } from 'node:fs'
 import { cp, symlink } from 'node:fs/promises'
 import path from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
 import { cleanUpAfterEach, temporaryDirectory } from '../../../fixtures/cleanup.ts'
 import { skipUnless } from '../../../fixtures/skip.ts'
 import { binaryOf } from '../../../lab/peers/build.ts'
-import { openProgram } from '../../../lab/peers/program.ts'
+import { openProgram, runProgram } from '../../../lab/peers/program.ts'
 import { selectContenders } from '../../../lab/peers/registry.ts'
 import { lockedVersions } from '../../../lab/peers/versions.ts'
 import { packageRoot } from '../../../lab/script-path.ts'
+import { sum } from '../../../lab/statistics.ts'
+import type { Wait } from '../../../../benchmarks/load/report.ts'
 
 describe('benchmarks: programs in other languages', () => {
   const defer = cleanUpAfterEach()
@@ -68,6 +71,52 @@ describe('benchmarks: programs in other languages', () => {
         } finally {
           await Promise.all([dialer.close(), listener.close()])
         }
+      })
+
+      it('uploads beside an old stream and new ones, and tells how both ends fared', async () => {
+        const listener = runProgram([binaryOf(name), 'listen'])
+
+        try {
+          const { multiaddr } = await listener.nextLine()
+          const dialer = runProgram([binaryOf(name), 'load', multiaddr, '--uploads', '2', '--ms', '1500'])
+          const { idle, lived, error, rss, waits } = await dialer.nextLine()
+
+          await dialer.end()
+          listener.write('arrived')
+          const { uploads, early } = await listener.nextLine()
+
+          expect(error).to.equal(undefined)
+          expect(idle).to.be.above(0)
+          expect(lived).to.be.within(1_500, 10_000)
+          expect(rss).to.be.above(2 ** 20)
+          expect(waits.filter(({ kind, ms }: Wait) => kind === 'echo' && ms != null)).to.have.length.above(5)
+          expect(waits.filter(({ kind, ms }: Wait) => kind === 'stream' && ms != null)).to.have.length.within(1, 2)
+          expect(uploads).to.have.length(2)
+          expect(Math.min(...uploads)).to.be.above(2 ** 20)
+          expect(early).to.be.within(0.5 * sum(uploads) / lived, 1.5 * sum(uploads) / lived)
+        } finally {
+          await listener.end()
+        }
+      })
+
+      it('tells what ended the connection while it uploads', async () => {
+        const listener = runProgram([binaryOf(name), 'listen'])
+        const { multiaddr } = await listener.nextLine()
+        const dialer = runProgram([binaryOf(name), 'load', multiaddr, '--ms', '60000'])
+
+        // what has come shows that the load has begun
+        for (let uploads: number[] = []; uploads.length === 0;) {
+          await wait(10)
+          listener.write('arrived');
+          ({ uploads } = await listener.nextLine())
+        }
+
+        await listener.end()
+        const { lived, error } = await dialer.nextLine()
+        await dialer.end()
+
+        expect(error).to.be.a('string').that.is.not.empty()
+        expect(lived).to.be.below(30_000)
       })
 
       it('says why a dial failed, and dials again', async () => {

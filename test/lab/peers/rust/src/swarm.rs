@@ -15,7 +15,7 @@ use crate::{program::BoxError, security::Security};
 
 pub fn swarm<B: NetworkBehaviour>(
     security: Security,
-    muxer: fn() -> yamux::Config,
+    muxer: impl FnOnce() -> yamux::Config,
     behaviour: impl FnOnce(&Keypair) -> B,
     configure: impl FnOnce(Config) -> Config,
 ) -> Result<Swarm<B>, BoxError> {

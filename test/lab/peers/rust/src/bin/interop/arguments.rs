@@ -7,20 +7,23 @@ use peers::{
 };
 
 pub const USAGE: &str = "\
-usage: peer listen [--host 127.0.0.1] [--port 0] [--security noise|tls]
-       peer dial <multiaddr>|- [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]
-       peer perf <multiaddr> [--bytes 268435456] [--count 200] [--security noise|tls]";
+usage: interop listen [--host 127.0.0.1] [--port 0] [--security noise|tls] [--streams 4096]
+       interop dial <multiaddr>|- [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]
+       interop perf <multiaddr> [--bytes 268435456] [--count 200] [--security noise|tls]
+       interop load <multiaddr> [--uploads 1] [--ms 60000] [--security noise|tls]";
 
 pub enum Command {
     Listen(Listen),
     Dial(Dial),
     Perf(Perf),
+    Load(Load),
 }
 
 pub struct Listen {
     pub host: String,
     pub port: u16,
     pub security: Security,
+    pub streams: usize,
 }
 
 pub struct Dial {
@@ -37,6 +40,13 @@ pub struct Perf {
     pub security: Security,
 }
 
+pub struct Load {
+    pub target: Multiaddr,
+    pub uploads: usize,
+    pub duration: Duration,
+    pub security: Security,
+}
+
 /// What is dialed, one after the other.
 pub enum Targets {
     /// The same address so many times.
@@ -49,7 +59,7 @@ impl Command {
     pub fn parse(mut args: impl Iterator<Item = String>) -> Result<Self, String> {
         let command = args.next();
         let target = match command.as_deref() {
-            Some("dial" | "perf") => args.next(),
+            Some("dial" | "perf" | "load") => args.next(),
             _ => None,
         };
         let mut flags = Flags::parse(args)?;
@@ -60,6 +70,7 @@ impl Command {
                 host: flags.take("host", "127.0.0.1".to_owned())?,
                 port: flags.take("port", 0)?,
                 security,
+                streams: flags.take("streams", 4_096)?,
             }),
             Some("dial") => Self::Dial(Dial {
                 targets: Targets::parse(
@@ -74,6 +85,12 @@ impl Command {
                 target: parse("address", &target.ok_or("no address to dial")?)?,
                 bytes: flags.take("bytes", 256 << 20)?,
                 count: flags.take("count", 200)?,
+                security,
+            }),
+            Some("load") => Self::Load(Load {
+                target: parse("address", &target.ok_or("no address to dial")?)?,
+                uploads: flags.take("uploads", 1)?,
+                duration: Duration::from_millis(flags.take("ms", 60_000)?),
                 security,
             }),
             _ => return Err("no such command".to_owned()),

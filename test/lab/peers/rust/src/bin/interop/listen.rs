@@ -5,18 +5,26 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::{
     arguments::Listen,
+    arrivals::Arrivals,
     node::{Role, node},
 };
 
-/// Serves until stdin closes, or SIGTERM or SIGINT comes.
+/// Serves, and answers lines of stdin, until stdin closes, or SIGTERM or SIGINT comes.
 pub async fn listen(options: Listen) -> Result<(), BoxError> {
-    let mut swarm = node(options.security, Role::Listener)?;
+    let arrivals = Arrivals::default();
+    let mut swarm = node(
+        options.security,
+        Role::Listener {
+            streams: options.streams,
+            arrivals: arrivals.clone(),
+        },
+    )?;
     let ip: std::net::IpAddr = options.host.parse()?;
     let address = libp2p::Multiaddr::from(ip).with(Protocol::Tcp(options.port));
     swarm.listen_on(address)?;
 
     let mut announced = false;
-    let mut stdin_closed = stdin::closed();
+    let mut questions = stdin::lines();
     let mut terminated = signal(SignalKind::terminate())?;
     let mut interrupted = signal(SignalKind::interrupt())?;
 
@@ -33,7 +41,10 @@ pub async fn listen(options: Listen) -> Result<(), BoxError> {
                 SwarmEvent::ListenerClosed { reason: Err(error), .. } => return Err(error.into()),
                 _ => {}
             },
-            _ = &mut stdin_closed => return Ok(()),
+            question = questions.recv() => match question {
+                Some(_) => println!("{}", arrivals.to_json()),
+                None => return Ok(()),
+            },
             _ = terminated.recv() => return Ok(()),
             _ = interrupted.recv() => return Ok(()),
         }

@@ -2,9 +2,13 @@
 //! program of the same name; README.md of the peers describes both.
 
 mod arguments;
+mod arrivals;
+mod busy_line;
 mod dial;
 mod listen;
+mod load;
 mod node;
+mod open;
 mod perf;
 mod protocols;
 mod serve;
@@ -20,6 +24,7 @@ async fn main() {
         Command::Listen(options) => listen::listen(options).await,
         Command::Dial(options) => dial::dial(options).await,
         Command::Perf(options) => perf::perf(options).await,
+        Command::Load(options) => load::load(options).await,
     })
     .await
 }

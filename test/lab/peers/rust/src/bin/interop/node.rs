@@ -9,7 +9,7 @@ use peers::{
     swarm::{keep_connections, swarm},
 };
 
-use crate::serve;
+use crate::{arrivals::Arrivals, open, serve};
 
 /// What nearly every rust-libp2p node has, and streams.
 #[derive(NetworkBehaviour)]
@@ -17,36 +17,38 @@ pub struct Behaviour {
     identify: identify::Behaviour,
     ping: ping::Behaviour,
     pub stream: libp2p_stream::Behaviour,
+    pub open: open::Behaviour,
     serve: Toggle<serve::Behaviour>,
 }
 
 pub enum Role {
     /// Measured as the library comes.
     Dialer,
-    /// Serves echo, sink and perf, with limits that admit thousands of connections and streams from one host.
-    Listener,
+    /// Serves echo, sink and perf, with limits that admit thousands of connections from one host, and so many streams of
+    /// each.
+    Listener { streams: usize, arrivals: Arrivals },
 }
 
 pub fn node(security: Security, role: Role) -> Result<Swarm<Behaviour>, BoxError> {
-    let muxer: fn() -> yamux::Config = match role {
-        Role::Dialer => yamux::Config::default,
-        Role::Listener => || {
-            let mut config = yamux::Config::default();
-            // the default is 512 and one more ends the connection; this is the most that Yamux's default connection
-            // window of 1 GiB admits
-            config.set_max_num_streams(4_096);
-            config
-        },
+    let (muxer, limits, serve) = match role {
+        Role::Dialer => (yamux::Config::default(), None, None),
+        Role::Listener { streams, arrivals } => {
+            let mut muxer = yamux::Config::default();
+            // the default is 512 and one more ends the connection; 4,096 is the most that Yamux's default connection
+            // window of 1 GiB admits, and leaves none of it to let a stream's window grow beyond 256 KiB
+            muxer.set_max_num_streams(streams);
+            (muxer, Some(streams), Some(serve::Behaviour { arrivals }))
+        }
     };
-    let configure = |config: Config| match role {
-        Role::Dialer => config,
+    let configure = |config: Config| match limits {
+        None => config,
         // the default is 128, and further streams are reset
-        Role::Listener => keep_connections(config).with_max_negotiating_inbound_streams(4_096),
+        Some(streams) => keep_connections(config).with_max_negotiating_inbound_streams(streams),
     };
 
     swarm(
         security,
-        muxer,
+        || muxer,
         |key| Behaviour {
             identify: identify::Behaviour::new(identify::Config::new(
                 "ipfs/0.1.0".to_owned(),
@@ -54,9 +56,8 @@ pub fn node(security: Security, role: Role) -> Result<Swarm<Behaviour>, BoxError
             )),
             ping: ping::Behaviour::default(),
             stream: libp2p_stream::Behaviour::new(),
-            serve: matches!(role, Role::Listener)
-                .then_some(serve::Behaviour)
-                .into(),
+            open: open::Behaviour::new(),
+            serve: serve.into(),
         },
         configure,
     )

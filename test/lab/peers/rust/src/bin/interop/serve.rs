@@ -22,7 +22,10 @@ use libp2p::{
     },
 };
 
-use crate::protocols::{ECHO, PERF, SINK};
+use crate::{
+    arrivals::{Arrivals, Upload},
+    protocols::{ECHO, PERF, SINK},
+};
 
 const CHUNK: usize = 64 * 1024;
 
@@ -42,14 +45,17 @@ async fn echo(mut stream: Stream) -> io::Result<()> {
 }
 
 /// Reads to the end and answers with the number of bytes that arrived, eight bytes in network order.
-async fn sink(mut stream: Stream) -> io::Result<()> {
+async fn sink(mut stream: Stream, upload: Upload) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK];
     let mut count: u64 = 0;
 
     loop {
         match stream.read(&mut chunk).await? {
             0 => break,
-            length => count += length as u64,
+            length => {
+                count += length as u64;
+                upload.add(length);
+            }
         }
     }
 
@@ -84,10 +90,14 @@ pub async fn send_bytes(stream: &mut Stream, mut count: u64) -> io::Result<()> {
 }
 
 /// Gives every inbound stream a task of its own.
-pub struct Behaviour;
+pub struct Behaviour {
+    pub arrivals: Arrivals,
+}
 
 /// One per connection. It opens no stream and has nothing to tell the behaviour.
-pub struct Handler;
+pub struct Handler {
+    arrivals: Arrivals,
+}
 
 impl ConnectionHandler for Handler {
     type FromBehaviour = Infallible;
@@ -116,7 +126,9 @@ impl ConnectionHandler for Handler {
         {
             match protocol {
                 Either::Left(Either::Left(stream)) => tokio::spawn(echo(stream)),
-                Either::Left(Either::Right(stream)) => tokio::spawn(sink(stream)),
+                Either::Left(Either::Right(stream)) => {
+                    tokio::spawn(sink(stream, self.arrivals.open()))
+                }
                 Either::Right(stream) => tokio::spawn(perf(stream)),
             };
         }
@@ -134,6 +146,14 @@ impl ConnectionHandler for Handler {
     }
 }
 
+impl Behaviour {
+    fn handler(&self) -> Handler {
+        Handler {
+            arrivals: self.arrivals.clone(),
+        }
+    }
+}
+
 impl NetworkBehaviour for Behaviour {
     type ConnectionHandler = Handler;
     type ToSwarm = Infallible;
@@ -145,7 +165,7 @@ impl NetworkBehaviour for Behaviour {
         _: &Multiaddr,
         _: &Multiaddr,
     ) -> Result<THandler<Self>, ConnectionDenied> {
-        Ok(Handler)
+        Ok(self.handler())
     }
 
     fn handle_established_outbound_connection(
@@ -156,7 +176,7 @@ impl NetworkBehaviour for Behaviour {
         _: Endpoint,
         _: PortUse,
     ) -> Result<THandler<Self>, ConnectionDenied> {
-        Ok(Handler)
+        Ok(self.handler())
     }
 
     fn on_swarm_event(&mut self, _: FromSwarm) {}
