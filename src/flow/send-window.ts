@@ -4,11 +4,14 @@ const ROUND_TRIPS = 1.5
 /** Or this long, in ms: TCP takes this long for a loss, and event loops may be late by it */
 const LEAST_TIME = 125
 
-/** A ping that takes so many times that says that there is a queue */
+/** A ping that takes so many times as long says that there is a queue */
 const QUEUED = 2
 
 /** The rate grows if it is so many times what it was */
 const GROWTH = 1.25
+
+/** While it grows TCP finds the rate of the path, and the kernel needs more than it can send */
+const QUEUED_WHILE_GROWING = 4
 
 /** A rate that is not reached again is forgotten by this with each ping */
 const DECAY = 0.9
@@ -60,6 +63,9 @@ interface Ping {
  */
 export class SendWindow {
   #part = Infinity
+
+  /** Until a ping was slow */
+  #isStarting = true
   #sent = 0
 
   /** The last one. Answered or not */
@@ -85,9 +91,17 @@ export class SendWindow {
   /** Nothing is sent until all has arrived: the next ping measures the path */
   #isDraining = false
 
-  /** There is no window yet, and the ping that is on its way tells that one is needed */
+  /** While it is starting: the ping that is on its way tells that one is needed */
   #isLate = false
   #hasEnded = false
+
+  /** `roundTrip` is what was measured until now, in ms */
+  constructor (roundTrip?: number, now?: number) {
+    if (roundTrip != null && now != null) {
+      this.#roundTrip = roundTrip
+      this.#measuredAt = now
+    }
+  }
 
   /** Whether no more should be sent before the ping that is on its way is answered */
   get isFull (): boolean {
@@ -107,7 +121,7 @@ export class SendWindow {
     }
 
     this.#sent += bytes
-    this.#isLate ||= this.#part === Infinity && !this.#isAnswered && now - this.#ping.at > QUEUED * this.#time
+    this.#isLate ||= this.#isStarting && !this.#isAnswered && now - this.#ping.at > QUEUED * this.#time
     this.#wasFull ||= this.isFull
   }
 
@@ -162,17 +176,17 @@ export class SendWindow {
   }
 
   #resize (rate: number, took: number, wasFull: boolean): void {
-    const isQueued = took > QUEUED * this.#time
+    const times = took / this.#time
     const isGrowing = rate > this.#rate * GROWTH
 
-    this.#rate = Math.max(rate, (wasFull || isQueued) && !this.#isDraining ? this.#rate * DECAY : this.#rate)
+    this.#rate = Math.max(rate, (wasFull || times > QUEUED) && !this.#isDraining ? this.#rate * DECAY : this.#rate)
 
-    if (this.#part === Infinity) {
-      // while TCP finds the rate of the path, the kernel needs more than it can send
-      if (!isQueued || isGrowing) {
+    if (this.#isStarting) {
+      if (times <= (isGrowing ? QUEUED_WHILE_GROWING : QUEUED)) {
         return
       }
 
+      this.#isStarting = false
       this.#measuredPart = this.#measuredAt === -Infinity ? Infinity : this.#rate * this.#time
     }
 

@@ -21,6 +21,14 @@ const LOOK_BYTES = 1024 * 1024
 /** How often to look whether somebody reads a stream that nobody read, in ms: no event tells */
 const LOOK_INTERVAL = 50
 
+/** What passes between the muxer and its connection */
+interface Frames {
+  readonly muxer: StreamMuxer
+
+  /** Sends a frame */
+  write(frame: Uint8Array | Uint8ArrayList): boolean
+}
+
 /**
  * Lets peers send as much as fits the path, and as the readers of the streams take. js-yamux
  * itself answers each frame with a window update, and grants 16 MiB after six frames: a peer
@@ -32,9 +40,8 @@ const LOOK_INTERVAL = 50
  */
 export class YamuxCredit {
   readonly #connection: MessageStream
-  readonly #muxer: StreamMuxer
   readonly #roundTrip: RoundTrip
-  readonly #send: MessageStream['send']
+  readonly #frames: Frames
   readonly #budget: WindowBudget = { left: EXTRA_WINDOWS }
 
   /** Of streams on which the peer has sent data, and may send more. Created when there is one */
@@ -45,14 +52,10 @@ export class YamuxCredit {
   /** Exists while a stream has data that nobody reads, and so was granted nothing */
   #looking?: NodeJS.Timeout
 
-  /** `send` sends a frame, around us */
-  constructor (connection: MessageStream, muxer: StreamMuxer, roundTrip: RoundTrip, send: MessageStream['send']) {
+  constructor (connection: MessageStream, frames: Frames, roundTrip: RoundTrip) {
     this.#connection = connection
-    this.#muxer = muxer
+    this.#frames = frames
     this.#roundTrip = roundTrip
-    this.#send = send
-
-    connection.addEventListener('close', () => { clearTimeout(this.#looking) })
   }
 
   /** A message of the peer comes. `unfinished` is the stream of the last frame, which may not be whole */
@@ -99,7 +102,7 @@ export class YamuxCredit {
 
     // the stream opens or ends, or the peer sends no more
     if (window == null) {
-      return this.#send(frame)
+      return this.#frames.write(frame)
     }
 
     window.withheld += length
@@ -110,7 +113,7 @@ export class YamuxCredit {
       return true
     }
 
-    return this.#send(windowUpdate(streamId, flags, grant))
+    return this.#frames.write(windowUpdate(streamId, flags, grant))
   }
 
   /** @returns what the peer may be told now, in bytes. It must be told then */
@@ -148,7 +151,7 @@ export class YamuxCredit {
         const due = this.#grant(streamId, window)
 
         if (due > 0) {
-          this.#send(windowUpdate(streamId, 0, due))
+          this.#frames.write(windowUpdate(streamId, 0, due))
         }
       })
     } catch (err: any) {
@@ -173,7 +176,7 @@ export class YamuxCredit {
   #streamOf (streamId: number): Stream | undefined {
     const id = `${streamId}`
 
-    return this.#muxer.streams.find(stream => stream.id === id)
+    return this.#frames.muxer.streams.find(stream => stream.id === id)
   }
 
   #keepsUp (streamId: number): boolean {
@@ -188,7 +191,7 @@ export class YamuxCredit {
   }
 
   #checkUnread (): void {
-    const { streams } = this.#muxer
+    const { streams } = this.#frames.muxer
     const unread = streams.reduce((sum, stream) => sum + stream.readBufferLength, 0)
 
     if (unread > MAX_UNREAD) {
@@ -198,7 +201,7 @@ export class YamuxCredit {
 
   /** A peer that goes on after its FIN, or opens a stream twice, makes windows that nothing else ends */
   #forgetEnded (unfinished: number): void {
-    const alive = new Set(this.#muxer.streams.map(({ id }) => id))
+    const alive = new Set(this.#frames.muxer.streams.map(({ id }) => id))
 
     this.#windows?.forEach((_, streamId) => {
       // the muxer opens the stream of a first frame when it is whole

@@ -7,6 +7,9 @@ import type { FrameHeader, FrameListener } from './yamux-frames.ts'
 import type { MessageStream, StreamMessageEvent, StreamMuxer } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
+/** What is sent without a thought, in bytes */
+const MUCH = 64 * 1024
+
 export interface YamuxFlowInit {
   /** Let peers send what fits the path and the readers */
   credit: boolean
@@ -31,23 +34,31 @@ export class YamuxFlow implements FrameListener {
   readonly #scanner = new FrameScanner(this)
   readonly #roundTrip = new RoundTrip()
   readonly #credit?: YamuxCredit
-  readonly #sender?: YamuxSender
+  readonly #hasSendWindow: boolean
+
+  /** Exists once much was sent: a connection that sends little costs nothing */
+  #sender?: YamuxSender
+  #sentBytes = 0
 
   /** The ping that is on its way */
   #ping?: { number: number, at: number }
 
   constructor (connection: MessageStream, createMuxer: () => StreamMuxer, { credit, sendWindow }: YamuxFlowInit) {
     this.#connection = connection
-    this.#send = connection.send.bind(connection)
+    // not bound: that would take memory for each connection
+    this.#send = connection.send
 
     connection.send = frame => this.#onSend(frame)
-    // registered before the muxer listens, so that these are called first
-    connection.addEventListener('message', event => { this.#onMessage(event) })
-    const sender = sendWindow ? new YamuxSender(connection, this.#send, async () => this.muxer.ping?.()) : undefined
+    // registered before the muxer listens, so that it is called first
+    connection.addEventListener('message', this)
+
+    if (sendWindow) {
+      connection.addEventListener('drain', this)
+    }
 
     this.muxer = createMuxer()
-    this.#sender = hasMembers('pingingMuxer', this.muxer) ? sender : undefined
-    this.#credit = credit ? new YamuxCredit(connection, this.muxer, this.#roundTrip, frame => this.#write(frame)) : undefined
+    this.#hasSendWindow = sendWindow && hasMembers('pingingMuxer', this.muxer)
+    this.#credit = credit ? new YamuxCredit(connection, this, this.#roundTrip) : undefined
   }
 
   onHeader (header: FrameHeader): void {
@@ -75,7 +86,7 @@ export class YamuxFlow implements FrameListener {
       return this.#credit.onWindowUpdate(frame, header)
     }
 
-    const canSendMore = this.#write(frame)
+    const canSendMore = this.write(frame)
 
     if (header?.type === FrameType.ping && header.flags === Flag.syn) {
       this.#ping = { number: header.length, at: performance.now() }
@@ -85,8 +96,30 @@ export class YamuxFlow implements FrameListener {
     return canSendMore
   }
 
-  #write (frame: Uint8Array | Uint8ArrayList): boolean {
-    return this.#sender == null ? this.#send(frame) : this.#sender.send(frame)
+  /**
+   * Sends a frame.
+   *
+   * @returns whether more can be sent now
+   */
+  write (frame: Uint8Array | Uint8ArrayList): boolean {
+    this.#sentBytes += frame.byteLength
+
+    if (this.#sender == null && this.#hasSendWindow && this.#sentBytes > MUCH) {
+      const send = this.#send.bind(this.#connection)
+
+      this.#sender = new YamuxSender(this.#connection, send, async () => this.muxer.ping?.(), this.#roundTrip.ms)
+    }
+
+    return this.#sender == null ? this.#send.call(this.#connection, frame) : this.#sender.send(frame)
+  }
+
+  /** The object listens, since a function would take memory for each connection */
+  handleEvent (event: Event): void {
+    if (event.type === 'message') {
+      this.#onMessage(event as StreamMessageEvent)
+    } else {
+      this.#sender?.onDrain(event)
+    }
   }
 
   #onMessage (event: StreamMessageEvent): void {

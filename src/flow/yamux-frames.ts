@@ -50,7 +50,9 @@ export function windowUpdate (streamId: number, flags: number, length: number): 
 /** Finds the frames in what a peer sends, wherever it is cut, and skips their data */
 export class FrameScanner {
   readonly #listener: FrameListener
-  readonly #header = new Uint8Array(HEADER_BYTES)
+
+  /** What has come of a header that is not whole */
+  #header?: Uint8Array
   #headerBytes = 0
 
   /** The stream of the last frame, and how much of its data is still to come */
@@ -79,28 +81,39 @@ export class FrameScanner {
         continue
       }
 
+      if (this.#header == null && bytes.byteLength - offset >= HEADER_BYTES) {
+        this.#onHeader(readHeader(bytes, offset))
+        offset += HEADER_BYTES
+        continue
+      }
+
+      const header = this.#header ??= new Uint8Array(HEADER_BYTES)
+
       while (this.#headerBytes < HEADER_BYTES && offset < bytes.byteLength) {
-        this.#header[this.#headerBytes++] = bytes[offset++]
+        header[this.#headerBytes++] = bytes[offset++]
       }
 
       if (this.#headerBytes === HEADER_BYTES) {
-        const header = readHeader(this.#header)
-
+        this.#header = undefined
         this.#headerBytes = 0
-        this.#streamId = header.streamId
-        this.#dataBytes = header.type === FrameType.data ? header.length : 0
-        this.#listener.onHeader(header)
+        this.#onHeader(readHeader(header))
       }
     }
   }
+
+  #onHeader (header: FrameHeader): void {
+    this.#streamId = header.streamId
+    this.#dataBytes = header.type === FrameType.data ? header.length : 0
+    this.#listener.onHeader(header)
+  }
 }
 
-function readHeader (bytes: Uint8Array): FrameHeader {
+function readHeader (bytes: Uint8Array, at = 0): FrameHeader {
   return {
-    type: bytes[1],
-    flags: bytes[2] << 8 | bytes[3],
-    streamId: readUint32(bytes, 4),
-    length: readUint32(bytes, 8)
+    type: bytes[at + 1],
+    flags: bytes[at + 2] << 8 | bytes[at + 3],
+    streamId: readUint32(bytes, at + 4),
+    length: readUint32(bytes, at + 8)
   }
 }
 

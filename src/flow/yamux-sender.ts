@@ -16,7 +16,7 @@ export class YamuxSender {
   readonly #connection: MessageStream
   readonly #send: MessageStream['send']
   readonly #ping: () => Promise<unknown>
-  readonly #window = new SendWindow()
+  readonly #window: SendWindow
 
   /** Whether an answer is waited for. One is while the window is full */
   #isPinging = false
@@ -28,22 +28,14 @@ export class YamuxSender {
   #unanswered?: NodeJS.Timeout
 
   /**
-   * `send` is that of the connection. `ping` sends a ping unless one is on its way, and waits for the answer. To be
-   * created before the muxer listens to the connection
+   * `send` is that of the connection. `ping` sends a ping unless one is on its way, and waits for the
+   * answer. `roundTrip` is what was measured until now, in ms.
    */
-  constructor (connection: MessageStream, send: MessageStream['send'], ping: () => Promise<unknown>) {
+  constructor (connection: MessageStream, send: MessageStream['send'], ping: () => Promise<unknown>, roundTrip?: number) {
     this.#connection = connection
     this.#send = send
     this.#ping = ping
-
-    connection.addEventListener('drain', event => {
-      if (this.#window.isFull) {
-        event.stopImmediatePropagation()
-      } else {
-        this.#endWait()
-      }
-    })
-    connection.addEventListener('close', () => { this.#endWait() })
+    this.#window = new SendWindow(roundTrip, performance.now())
   }
 
   get canSendMore (): boolean {
@@ -71,6 +63,15 @@ export class YamuxSender {
     this.#unanswered ??= setTimeout(() => { this.#giveUp() }, UNANSWERED).unref()
 
     return false
+  }
+
+  /** The connection says that it has drained. The muxer hears of that next */
+  onDrain (event: Event): void {
+    if (this.#window.isFull) {
+      event.stopImmediatePropagation()
+    } else {
+      this.#endWait()
+    }
   }
 
   /** The muxer has sent a ping */
@@ -109,7 +110,7 @@ export class YamuxSender {
   }
 
   #goOn (): void {
-    if (this.#unanswered == null || !this.canSendMore) {
+    if (this.#unanswered == null || !this.canSendMore || this.#connection.status !== 'open') {
       return
     }
 

@@ -175,6 +175,7 @@ export const FOREIGN = {
     uses: {
       abort: 'function',
       dispatchEvent: 'function',
+      status: 'string',
       writableNeedsDrain: 'boolean'
     },
     replaces: ['send']

@@ -24,7 +24,7 @@ export class EarlyListener {
   constructor (connection: MessageStream, createMuxer: () => StreamMuxer, onStream: (event: CustomEvent<Stream>) => void) {
     this.#connection = connection
     // registered before the muxer listens, so that this is called first
-    connection.addEventListener('message', this.#onMessage)
+    connection.addEventListener('message', this)
 
     const muxer = this.muxer = createMuxer()
     // not bound: it stays with the muxer
@@ -58,10 +58,11 @@ export class EarlyListener {
     }
 
     this.#state = 'owned'
-    connection.removeEventListener('message', this.#onMessage)
+    connection.removeEventListener('message', this)
   }
 
-  readonly #onMessage = (event: StreamMessageEvent): void => {
+  /** A message of the peer. The object listens, since a function would take memory for each connection */
+  handleEvent (event: StreamMessageEvent): void {
     const connection = this.#connection
 
     event.stopImmediatePropagation()

@@ -32,8 +32,8 @@ export class OptimisticMuxer {
   readonly #early: EarlyListener
   readonly #gate: StreamGate
 
-  /** Those whose FIN has not left yet */
-  readonly #proposals = new Set<Proposal>()
+  /** Those whose FIN has not left yet. Created with the first */
+  #proposals?: Set<Proposal>
   readonly #createStream: StreamMuxer['createStream']
   readonly #close: StreamMuxer['close']
   #isClosing = false
@@ -84,11 +84,11 @@ export class OptimisticMuxer {
 
     // a peer that does not reply must not delay the close
     const timer = setTimeout(() => {
-      this.#proposals.forEach(proposal => { proposal.release() })
+      this.#proposals?.forEach(proposal => { proposal.release() })
     }, CLOSE_TIMEOUT)
 
     try {
-      if (this.#proposals.size > 0) {
+      if (this.#proposals != null && this.#proposals.size > 0) {
         await closeAll([...this.#proposals], options)
       }
 
@@ -137,7 +137,7 @@ export class OptimisticMuxer {
   #heldFins (protocol: string): Array<Promise<void>> {
     const held: Array<Promise<void>> = []
 
-    for (const proposal of this.#proposals) {
+    for (const proposal of this.#proposals ?? []) {
       if (proposal.protocol === protocol && proposal.finLeft != null) {
         held.push(proposal.finLeft)
       }
@@ -167,7 +167,7 @@ export class OptimisticMuxer {
       replyTimeout,
       signal,
       settle: async () => this.#settle(protocol),
-      onEnd: () => { this.#proposals.delete(proposal) },
+      onEnd: () => { this.#proposals?.delete(proposal) },
       onOutcome: outcome => {
         stream.log('proposal of %s was %s', protocol, outcome)
         onOutcome(outcome)
@@ -191,7 +191,7 @@ export class OptimisticMuxer {
       }
     })
 
-    this.#proposals.add(proposal)
+    this.#proposals = (this.#proposals ?? new Set()).add(proposal)
     proposal.send()
 
     // tells libp2p that there is nothing left to negotiate
