@@ -11,7 +11,10 @@ const QUEUED = 2
 const GROWTH = 1.25
 
 /** While it grows TCP finds the rate of the path, and the kernel needs more than it can send */
-const QUEUED_WHILE_GROWING = 4
+const QUEUED_WHILE_GROWING = 2.5
+
+/** And may have so many times what arrived since the last ping */
+const STARTUP_GAIN = 4
 
 /** A rate that is not reached again is forgotten by this with each ping */
 const DECAY = 0.9
@@ -91,7 +94,7 @@ export class SendWindow {
   /** Nothing is sent until all has arrived: the next ping measures the path */
   #isDraining = false
 
-  /** While it is starting: the ping that is on its way tells that one is needed */
+  /** While it is starting: the ping that is on its way is slow, and more behind it would wait longer */
   #isLate = false
   #hasEnded = false
 
@@ -121,7 +124,7 @@ export class SendWindow {
     }
 
     this.#sent += bytes
-    this.#isLate ||= this.#isStarting && !this.#isAnswered && now - this.#ping.at > QUEUED * this.#time
+    this.#isLate ||= this.#isStarting && !this.#isAnswered && now - this.#ping.at > this.#time
     this.#wasFull ||= this.isFull
   }
 
@@ -150,10 +153,10 @@ export class SendWindow {
     if (bytes <= NOTHING) {
       this.#roundTrip = took
       this.#measuredAt = now
-      this.#measuredPart = this.#part
+      this.#measuredPart = this.#isStarting ? Infinity : this.#part
     } else {
       this.#roundTrip = Math.min(this.#roundTrip, took)
-      this.#resize(bytes / Math.max(LEAST_ROUND_TRIP, now - Math.max(this.#answeredAt, startedAt)), took, wasFull)
+      this.#resize(bytes, now - Math.max(this.#answeredAt, startedAt), took, wasFull)
     }
 
     this.#isAnswered = true
@@ -175,7 +178,9 @@ export class SendWindow {
     this.#hasEnded = true
   }
 
-  #resize (rate: number, took: number, wasFull: boolean): void {
+  /** So many bytes have arrived in so many ms */
+  #resize (bytes: number, ms: number, took: number, wasFull: boolean): void {
+    const rate = bytes / Math.max(LEAST_ROUND_TRIP, ms)
     const times = took / this.#time
     const isGrowing = rate > this.#rate * GROWTH
 
@@ -183,6 +188,7 @@ export class SendWindow {
 
     if (this.#isStarting) {
       if (times <= (isGrowing ? QUEUED_WHILE_GROWING : QUEUED)) {
+        this.#part = times > 1 ? STARTUP_GAIN * bytes : Infinity
         return
       }
 
@@ -195,7 +201,7 @@ export class SendWindow {
 
   #mustMeasure (now: number, took: number, wasFull: boolean): boolean {
     // a smaller window that makes pings no faster is too small: the path is longer, or the peer fills it
-    if (this.#part < this.#measuredPart / 2) {
+    if (!this.#isStarting && this.#part < this.#measuredPart / 2) {
       return true
     }
 
