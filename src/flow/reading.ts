@@ -46,15 +46,15 @@ export async function * iterate (this: ReadableStream): AsyncGenerator<Data> {
   }
 }
 
-/** What a `for await` loop keeps of a stream until its handler takes it, in bytes */
-export function queuedBytes (stream: MessageStream): number {
-  return readings.get(stream)?.queuedBytes ?? 0
+/** Whether a `for await` loop over the stream has a message at work, or some that wait */
+export function isBehind (stream: MessageStream): boolean {
+  return readings.get(stream)?.isWaiting === false
 }
 
 class Reading {
   readonly #stream: ReadableStream
   readonly #queue: Data[] = []
-  queuedBytes = 0
+  #queuedBytes = 0
 
   /** Whether this has made the stream wait */
   #isHolding = false
@@ -77,14 +77,19 @@ class Reading {
     }
   }
 
+  /** Whether the loop has asked for more than there is */
+  get isWaiting (): boolean {
+    return this.#waiting != null
+  }
+
   take (): Data | undefined {
     const data = this.#queue.shift()
 
     if (data != null) {
-      this.queuedBytes -= data.byteLength
+      this.#queuedBytes -= data.byteLength
     }
 
-    if (this.#isHolding && this.queuedBytes <= RESUME_BYTES) {
+    if (this.#isHolding && this.#queuedBytes <= RESUME_BYTES) {
       this.#resume()
     }
 
@@ -159,9 +164,9 @@ class Reading {
     }
 
     this.#queue.push(data)
-    this.queuedBytes += data.byteLength
+    this.#queuedBytes += data.byteLength
 
-    if (this.queuedBytes >= PAUSE_BYTES) {
+    if (this.#queuedBytes >= PAUSE_BYTES) {
       this.#pause()
     }
 
@@ -196,5 +201,6 @@ class Reading {
 
   #wake (): void {
     this.#waiting?.resolve()
+    this.#waiting = undefined
   }
 }

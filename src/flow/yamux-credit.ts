@@ -1,6 +1,6 @@
 import { StreamBufferError } from '@libp2p/interface'
 import { keepWholeWindow } from './paused-streams.ts'
-import { queuedBytes } from './reading.ts'
+import { isBehind } from './reading.ts'
 import { MAX_WINDOW, ReceiveWindow } from './receive-window.ts'
 import { Flag, FrameType, windowUpdate } from './yamux-frames.ts'
 import type { WindowBudget } from './receive-window.ts'
@@ -182,7 +182,7 @@ export class YamuxCredit {
   #keepsUp (streamId: number): boolean {
     const stream = this.#streamOf(streamId)
 
-    return stream != null && isRead(stream) && queuedBytes(stream) === 0
+    return stream != null && isRead(stream) && !isBehind(stream)
   }
 
   #end (streamId: number): void {

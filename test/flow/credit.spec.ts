@@ -9,7 +9,7 @@ import { ECHO } from '../fixtures/node.ts'
 import { until, untilStill, within } from '../fixtures/waiting.ts'
 import { InOrder, sendNumbered } from './fixtures/numbered.ts'
 import { countHeld, mostIn, readSlowly } from './fixtures/slow-reader.ts'
-import { stockLine } from './fixtures/stacks.ts'
+import { openStream, stockLine } from './fixtures/stacks.ts'
 import { UPLOAD, takeUploads, upload } from './fixtures/uploads.ts'
 import type { StockLineInit } from './fixtures/stacks.ts'
 import type { Stream, StreamCloseEvent } from '@libp2p/interface'
@@ -127,6 +127,24 @@ describe('credit for a peer of stock js-libp2p', function () {
   })
 
   for (const [machine, stall] of [['an idle', 0], ['a busy', 100]] as const) {
+    it(`is no more than 1 MiB for a loop that waits for the first message and then takes 20 ms for each, on ${machine} machine`, async () => {
+      const { listener, dialed } = await stockLine(defer)
+      const { outgoing, incoming } = await openStream(dialed, listener)
+      const taken = new InOrder()
+      const held = countHeld(incoming, taken)
+
+      const others = setInterval(() => { spin(stall * Math.random()) }, 40)
+      defer(async () => { clearInterval(others) })
+
+      const reading = readSlowly(incoming, taken)
+      const sending = sendNumbered(outgoing, 64 * MiB)
+
+      expect(await mostIn(3_000, held)).to.be.at.most(MiB)
+      expect(taken.bytes).to.be.above(0)
+      incoming.abort(new Error('The test is over'))
+      await Promise.allSettled([reading, sending.done])
+    })
+
     it(`is no more than 1 MiB for a handler that takes 20 ms for each message, on ${machine} machine`, async () => {
       const { listener, dialed } = await stockLine(defer)
       const { promise, resolve } = Promise.withResolvers<Stream>()
