@@ -27,7 +27,7 @@ const TIMEOUT = 600_000
  * Runs a program in a process of its own. It never rejects: what went wrong is a
  * complaint.
  */
-export async function runProgram (program: ProgramName, mode: ModeName, isShort: boolean): Promise<Outcome> {
+export async function runProgram (program: ProgramName, mode: ModeName, isShort: boolean, signal: AbortSignal): Promise<Outcome> {
   const { addresses }: ProgramInfo = PROGRAMS[program]
   const command = [process.execPath, path.join(import.meta.dirname, 'programs/main.ts'), program, mode, isShort ? 'short' : 'whole']
   const [file, ...args] = addresses == null ? command : [...withAddresses(addresses), ...command]
@@ -35,6 +35,7 @@ export async function runProgram (program: ProgramName, mode: ModeName, isShort:
     env: { NODE_OPTIONS: '', DEBUG: '' },
     stdin: 'ignore',
     timeout: TIMEOUT,
+    cancelSignal: signal,
     killSignal: 'SIGKILL',
     reject: false
   })

@@ -1,32 +1,26 @@
-/* eslint-disable no-console */
 /*
  * Runs programs of other people on our transport and on `@libp2p/tcp`, and
  * writes RESULTS.md beside this file. Exit code 1 if a program fares worse on ours.
  */
-import { writeFile } from 'node:fs/promises'
-import os from 'node:os'
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
 import { listOf, oneOf, wholeFrom } from '../lab/arguments.ts'
-import { environment, provenance, rememberCommit } from '../lab/report/environment.ts'
+import { environment } from '../lab/report/environment.ts'
 import { ms } from '../lab/report/numbers.ts'
+import { writeReport } from '../lab/report/page.ts'
+import { runCells } from '../lab/suite/run-cells.ts'
+import { runSuite } from '../lab/suite/run-suite.ts'
 import { install, versionOf } from './install.ts'
 import { MODES, PROGRAMS } from './programs.ts'
-import { report, verdictsOf } from './report.ts'
+import { STACK, report, verdictsOf } from './report.ts'
 import { canDrop, canHaveAddresses, runProgram } from './run-program.ts'
 import type { ModeName, ProgramInfo, ProgramName } from './programs.ts'
-import type { Outcome } from './run-program.ts'
-
-const root = path.resolve(import.meta.dirname, '../..')
-const PAGE = path.join(root, 'test/ecosystem/RESULTS.md')
-const RESULTS = path.join(import.meta.dirname, 'results.json')
+import type { Results } from './report.ts'
+import type { SuiteContext } from '../lab/suite/run-suite.ts'
 
 const programNames = Object.keys(PROGRAMS) as ProgramName[]
 const modeNames = Object.keys(MODES) as ModeName[]
-
-/** What each node has */
-const STACK = ['libp2p', '@libp2p/tcp', '@libp2p/noise', '@libp2p/yamux']
 
 interface Flags {
   only: ProgramName[]
@@ -35,76 +29,60 @@ interface Flags {
   short: boolean
 }
 
-await new Command('test:ecosystem')
+await runSuite(new Command('test:ecosystem')
   .option('--only <programs>', programNames.join(), listOf(oneOf(programNames)), programNames)
   .option('--modes <modes>', modeNames.join(), listOf(oneOf(modeNames)), modeNames)
   .option('--runs <number>', 'of each program in each mode', wholeFrom(1), 5)
-  .option('--short', 'a tenth of the work', false)
-  .action(main)
-  .parseAsync()
+  .option('--short', 'a tenth of the work', false), main)
 
-async function main ({ only, modes, runs, short }: Flags): Promise<void> {
-  rememberCommit()
+async function main ({ only, modes, runs, short }: Flags, { signal, command, again }: SuiteContext): Promise<string[]> {
   await install()
-  await execa('tsc', ['-p', 'test/ecosystem'], { cwd: root, preferLocal: true, stdout: 'inherit' })
+  await execa('tsc', ['-p', 'test/ecosystem'], { cwd: path.resolve(import.meta.dirname, '../..'), preferLocal: true, stdout: 'inherit', cancelSignal: signal })
 
-  const skipped: Partial<Record<ProgramName, string>> = {}
-
-  if (!await canHaveAddresses()) {
-    for (const program of only.filter(program => (PROGRAMS[program] as ProgramInfo).addresses != null)) {
-      skipped[program] = 'a network namespace is needed, which is made on Linux as root'
-    }
-  }
-
-  if (!await canDrop()) {
-    for (const program of only.filter(program => (PROGRAMS[program] as ProgramInfo).drops === true)) {
-      skipped[program] ??= 'nft is needed'
-    }
-  }
-
+  const skipped = await cannotRun(only)
+  const programs = only.filter(program => skipped[program] == null)
   const versions = Object.fromEntries(await Promise.all([...new Set([...only.flatMap(program => PROGRAMS[program].packages), ...STACK])].map(async name => [name, await versionOf(name)])))
-  const command = ['npm run test:ecosystem', ...process.argv.length > 2 ? ['--', ...process.argv.slice(2)] : []].join(' ')
   const isWhole = !short && only.length === programNames.length && modes.length === modeNames.length
-  const rounds: Outcome[][] = []
-  let page = ''
+  const results: Results = { environment: environment(command), versions, skipped, rounds: [] }
 
   for (let run = 0; run < runs; run++) {
-    const round: Outcome[] = []
+    const cells = programs.flatMap(program => rotated(modes, run).map(mode => ({
+      name: `${run + 1} of ${runs}, ${program} ${mode}`,
+      again: again({ only: program, modes: [...new Set(['official', mode])] }),
+      run: async () => runProgram(program, mode, short, signal)
+    })))
 
-    for (const program of only.filter(program => skipped[program] == null)) {
-      for (const mode of rotated(modes, run)) {
-        const outcome = await runProgram(program, mode, short)
-
-        round.push(outcome)
-        console.info('%d/%d %s %s: %s ms, processor %s ms%s', run + 1, runs, program, mode, ms(outcome.wall), ms(outcome.cpu), outcome.complaints.map(complaint => `\n  ${complaint}`).join(''))
-      }
-    }
-
-    rounds.push(round)
-
-    const env = environment(command)
-
-    page = report({ rounds, programs: only, modes, versions, skipped, provenance: provenance(env, Object.fromEntries(STACK.map(name => [name, versions[name]]))) })
+    results.rounds.push(await runCells(cells, signal, ({ wall, cpu, complaints }) => ({ summary: `${ms(wall)} ms, processor ${ms(cpu)} ms`, complaints })))
+    results.environment = environment(command)
 
     if (isWhole) {
       // what has run so far, in case that somebody ends us
-      await writeFile(PAGE, page)
-      await writeFile(RESULTS, `${JSON.stringify({ environment: env, versions, rounds })}\n`)
+      await writeReport(import.meta.dirname, results, report)
     }
   }
 
   if (!isWhole) {
-    console.info('\n%s', page)
+    process.stdout.write(report(results))
   }
 
-  const worse = verdictsOf(rounds, only, modes).filter(({ program, mode, complaints }) => mode !== 'official' && complaints.length > 0 && skipped[program] == null)
+  return verdictsOf(results.rounds, programs, modes)
+    .filter(({ mode, complaints }) => mode !== 'official' && complaints.length > 0)
+    .map(({ program, mode, complaints }) => `${program} ${mode}:\n  ${complaints.join('\n  ')}`)
+}
 
-  for (const { program, mode, complaints } of worse) {
-    console.error('%s %s:\n  %s', program, mode, complaints.join('\n  '))
-  }
+/** What this machine lacks for a program */
+async function cannotRun (programs: ProgramName[]): Promise<Partial<Record<ProgramName, string>>> {
+  const [hasAddresses, drops] = [await canHaveAddresses(), await canDrop()]
 
-  console.info('load %s, %d of %d programs and modes passed', os.loadavg()[0].toFixed(1), only.length * modes.length - worse.length, only.length * modes.length)
-  process.exitCode = worse.length === 0 ? 0 : 1
+  return Object.fromEntries(programs.flatMap(program => {
+    const info: ProgramInfo = PROGRAMS[program]
+
+    if (info.addresses != null && !hasAddresses) {
+      return [[program, 'a network namespace is needed, which is made on Linux as root']]
+    }
+
+    return info.drops === true && !drops ? [[program, 'nft is needed']] : []
+  }))
 }
 
 /** Another mode goes first in each round */

@@ -5,7 +5,6 @@ import { createInterface } from 'node:readline'
 import { execa } from 'execa'
 import { ENDS, FEATURES } from './features.ts'
 import type { Kind } from './kit.ts'
-import type { Runtime } from './runtimes.ts'
 
 /** The error of each feature, or undefined where it works */
 export type PairResult = Array<string | undefined>
@@ -18,25 +17,26 @@ const END_TIMEOUT = 10_000
 
 const root = path.resolve(import.meta.dirname, '../..')
 
-/** Tries every feature with a dialer of one runtime and a listener of another */
-export async function runPair (kind: Kind, dialer: Runtime, listener: Runtime): Promise<PairResult> {
-  const [file, ...args] = listener.command
+/** Tries every feature with a dialer and a listener whose runtimes are started with these commands */
+export async function runPair (kind: Kind, dialer: string[], listener: string[], signal: AbortSignal): Promise<PairResult> {
+  const [file, ...args] = listener
   const listening = spawn(file, [...args, path.join(import.meta.dirname, 'listener.ts'), kind], { cwd: root, env: environment(), stdio: ['pipe', 'pipe', 'ignore'] })
 
   try {
-    const [line] = await once(createInterface({ input: listening.stdout }), 'line', { signal: AbortSignal.timeout(30_000) })
+    const [line] = await once(createInterface({ input: listening.stdout }), 'line', { signal: AbortSignal.any([signal, AbortSignal.timeout(30_000)]) })
     const { port } = JSON.parse(line)
     const results: PairResult = FEATURES.map(() => 'not tried: the process ended before')
 
     for (const title of [undefined, ENDS]) {
       const timeout = title == null ? TIMEOUT : END_TIMEOUT
-      const [file, ...args] = dialer.command
+      const [file, ...args] = dialer
       const { stdout, timedOut } = await execa(file, [...args, path.join(import.meta.dirname, 'dialer.ts'), kind, `${port}`, ...title == null ? [] : [title]], {
         cwd: root,
         env: environment(),
         extendEnv: false,
         stdin: 'ignore',
         timeout,
+        cancelSignal: signal,
         killSignal: 'SIGKILL',
         reject: false
       })

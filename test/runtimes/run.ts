@@ -1,25 +1,24 @@
-/* eslint-disable no-console */
 /*
  * Tries features of our transport and of `@libp2p/tcp` on Node, Bun and Deno, and
  * writes RESULTS.md beside this file. Exit code 1 if one fails on ours that is no fault of
  * the runtime.
  */
-import { writeFile } from 'node:fs/promises'
-import path from 'node:path'
-import process from 'node:process'
 import { Command } from 'commander'
 import { listOf, oneOf } from '../lab/arguments.ts'
-import { environment, provenance, rememberCommit } from '../lab/report/environment.ts'
+import { environment } from '../lab/report/environment.ts'
+import { writeReport } from '../lab/report/page.ts'
+import { runCells } from '../lab/suite/run-cells.ts'
+import { runSuite } from '../lab/suite/run-suite.ts'
 import { FEATURES } from './features.ts'
-import { isRuntimeFault, report } from './report.ts'
+import { failuresOf, report } from './report.ts'
 import { runPair } from './run-pair.ts'
 import { PAIRS, RUNTIMES, runtime } from './runtimes.ts'
 import type { Kind } from './kit.ts'
-import type { PairResults } from './report.ts'
+import type { PairResults, Results } from './report.ts'
 import type { PairResult } from './run-pair.ts'
 import type { Runtime, RuntimeName } from './runtimes.ts'
+import type { SuiteContext } from '../lab/suite/run-suite.ts'
 
-const PAGE = path.resolve(import.meta.dirname, 'RESULTS.md')
 const KINDS: Kind[] = ['ours', 'official']
 
 interface Flags {
@@ -27,67 +26,53 @@ interface Flags {
   kinds: Kind[]
 }
 
-await new Command('test:runtimes')
+await runSuite(new Command('test:runtimes')
   .option('--only <runtimes>', RUNTIMES.join(), listOf(oneOf(RUNTIMES)), RUNTIMES)
-  .option('--kinds <transports>', KINDS.join(), listOf(oneOf(KINDS)), KINDS)
-  .action(main)
-  .parseAsync()
+  .option('--kinds <transports>', KINDS.join(), listOf(oneOf(KINDS)), KINDS), main)
 
-process.exit()
-
-async function main ({ only, kinds }: Flags): Promise<void> {
-  rememberCommit()
-
-  const runtimes = new Map<RuntimeName, Runtime>()
-  const pairs: PairResults[] = []
+async function main ({ only, kinds }: Flags, { signal, command, again }: SuiteContext): Promise<string[]> {
+  const runtimes = {} as Record<RuntimeName, Runtime>
 
   for (const name of only) {
-    runtimes.set(name, await runtime(name))
+    runtimes[name] = await runtime(name)
   }
 
-  for (const [from, to] of PAIRS) {
-    const [dialer, listener] = [runtimes.get(from), runtimes.get(to)]
+  const titles = Object.fromEntries(Object.entries(runtimes).map(([name, { title }]) => [name, title]))
+  const pairs = PAIRS.filter(names => names.every(name => only.includes(name))).map(([dialer, listener]): PairResults => ({ dialer, listener, results: { ours: [], official: [] } }))
 
-    if (dialer == null || listener == null) {
-      continue
+  await runCells(pairs.flatMap(({ dialer, listener, results }) => kinds.map(kind => ({
+    name: `${titles[dialer]} to ${titles[listener]}, ${kind}`,
+    again: again({ only: [...new Set([dialer, listener])], kinds: kind }),
+    run: async () => {
+      results[kind] = await tryTwice(async () => runPair(kind, runtimes[dialer].command, runtimes[listener].command, signal))
+
+      return results[kind]
     }
+  }))), signal, errors => ({
+    summary: `${errors.filter(error => error == null).length} of ${FEATURES.length}`,
+    complaints: errors.flatMap((error, i) => error == null ? [] : [`${FEATURES[i].title}: ${error}`])
+  }))
 
-    const results: Record<Kind, PairResult> = { ours: [], official: [] }
-
-    for (const kind of kinds) {
-      results[kind] = await tryTwice(kind, dialer, listener)
-      console.info('%s to %s, %s: %d of %d', dialer.title, listener.title, kind, results[kind].filter(error => error == null).length, FEATURES.length)
-    }
-
-    pairs.push({ dialer, listener, results })
-  }
-
-  const page = report(pairs, provenance(environment('npm run test:runtimes')))
+  const results: Results = { environment: environment(command), runtimes: titles, features: FEATURES.map(({ title }) => title), pairs }
 
   if (only.length === RUNTIMES.length && kinds.length === KINDS.length) {
-    await writeFile(PAGE, page)
+    await writeReport(import.meta.dirname, results, report)
   } else {
-    console.info('\n%s', page)
+    process.stdout.write(report(results))
   }
 
-  const failures = pairs.flatMap(pair => pair.results.ours.flatMap((error, i) => error == null || isRuntimeFault(pair, FEATURES[i].title) ? [] : [`${pair.dialer.title} to ${pair.listener.title}: ${FEATURES[i].title}: ${error}`]))
-
-  for (const failure of failures) {
-    console.error(failure)
-  }
-
-  process.exitCode = failures.length === 0 ? 0 : 1
+  return failuresOf(results)
 }
 
 /** A machine under load may be too slow for a time limit once */
-async function tryTwice (kind: Kind, dialer: Runtime, listener: Runtime): Promise<PairResult> {
-  const first = await runPair(kind, dialer, listener)
+async function tryTwice (run: () => Promise<PairResult>): Promise<PairResult> {
+  const first = await run()
 
   if (first.every(error => error == null)) {
     return first
   }
 
-  const second = await runPair(kind, dialer, listener)
+  const second = await run()
 
   return first.map((error, i) => error == null ? undefined : second[i])
 }
