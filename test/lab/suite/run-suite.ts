@@ -38,7 +38,7 @@ export async function runSuite <Flags extends object> (command: Command, main: (
     try {
       const complaints = await main(flags, {
         signal: controller.signal,
-        command: commandLine(command),
+        command: commandLine(command, { out: undefined }),
         again: choice => commandLine(command, { ...WHOLE_RUN, ...choice })
       })
 
