@@ -1,37 +1,41 @@
-import { environment, provenance } from '../lab/report/environment.ts'
 import { short } from '../lab/report/numbers.ts'
+import { bullets, page, section } from '../lab/report/page.ts'
 import { markdownTable } from '../lab/report/table.ts'
-import { installedVersions } from './versions.ts'
 import type { Outcome, Suite, TransportName } from './scenario.ts'
+import type { Environment } from '../lab/report/environment.ts'
+import type { Versions } from '../lab/report/page.ts'
+
+export interface Results {
+  environment: Environment
+  versions: Versions
+  outcomes: Outcome[]
+}
 
 const TITLES: Record<TransportName, string> = { ours: 'ours', linux: 'ours, with linux()', 'fast-open': 'ours, with Fast Open', 'reuse-port': 'ours, from the listening port', official: '@libp2p/tcp' }
 
 /**
  * What each transport kept, side by side
  */
-export function report (suites: Suite[], outcomes: Outcome[], command: string): string {
-  const transports = (['ours', 'linux', 'fast-open', 'reuse-port', 'official'] as const).filter(name => outcomes.some(({ transport }) => transport === name))
-  const sections = suites.flatMap(suite => [
-    `## ${suite.name}`,
-    `${suite.promise}.`,
-    markdownTable({
-      columns: [{ title: 'scenario', align: 'left' }, ...transports.flatMap(name => [{ title: TITLES[name] }, { title: 'worst', align: 'left' as const }])],
-      rows: suite.scenarios.map(({ name }) => [name, ...transports.flatMap(transport => cells(outcomes.find(outcome => outcome.suite === suite.name && outcome.scenario === name && outcome.transport === transport)))])
-    }),
-    ...breaches(outcomes.filter(outcome => outcome.suite === suite.name))
-  ])
+export function report (suites: Suite[], { environment, versions, outcomes }: Results): string {
+  const transports = (Object.keys(TITLES) as TransportName[]).filter(name => outcomes.some(({ transport }) => transport === name))
 
-  return [
-    '# Faults',
-    'Written by the command below. A cell says how many runs kept the promise, of how many; behind it the worst of what was measured in them. Times of the two columns are not to be compared: where there are more runs, more of them go on at the same time.',
-    provenance(environment(command), installedVersions()),
-    commits(outcomes),
-    markdownTable({
-      columns: [{ title: 'transport', align: 'left' }, { title: 'faults injected' }, { title: 'runs' }, { title: 'kept' }, { title: 'crashes, hangs, warnings' }],
-      rows: transports.map(name => totals(TITLES[name], outcomes.filter(({ transport }) => transport === name)))
-    }),
-    ...sections
-  ].join('\n\n') + '\n'
+  return page({
+    title: 'Faults',
+    about: 'Written by the command below. A cell says how many runs kept the promise, of how many; behind it the worst of what was measured in them. Times of the two columns are not to be compared: where there are more runs, more of them go on at the same time.',
+    environment,
+    versions,
+    parts: [
+      commits(outcomes),
+      markdownTable({
+        columns: [{ title: 'transport', align: 'left' }, { title: 'faults injected' }, { title: 'runs' }, { title: 'kept' }, { title: 'crashes, hangs, warnings' }],
+        rows: transports.map(name => totals(TITLES[name], outcomes.filter(({ transport }) => transport === name)))
+      }),
+      ...suites.map(suite => ({ suite, own: outcomes.filter(outcome => outcome.suite === suite.name) })).filter(({ own }) => own.length > 0).map(({ suite, own }) => section(suite.name, `${suite.promise}.`, {
+        columns: [{ title: 'scenario', align: 'left' }, ...transports.flatMap(name => [{ title: TITLES[name] }, { title: 'worst', align: 'left' as const }])],
+        rows: suite.scenarios.map(({ name }) => [name, ...transports.flatMap(transport => cells(own.find(outcome => outcome.scenario === name && outcome.transport === transport)))])
+      }, breaches(own)))
+    ]
+  })
 }
 
 /** Suites may be run one by one */
@@ -59,11 +63,9 @@ function cells (outcome?: Outcome): string[] {
   return [`${outcome.kept}/${outcome.runs}`, Object.entries(outcome.worst).map(([name, value]) => `${name} ${short(value)}`).join(', ')]
 }
 
-function breaches (outcomes: Outcome[]): string[] {
-  const lines = outcomes.flatMap(({ transport, scenario, broken, unhealthy }) => [
+function breaches (outcomes: Outcome[]): string {
+  return bullets('What went wrong:', outcomes.flatMap(({ transport, scenario, broken, unhealthy }) => [
     ...Object.entries(broken).map(([what, times]) => `${times} times ${what}`),
     ...unhealthy
-  ].map(what => `- ${TITLES[transport]}, ${scenario}: ${what.split('\n')[0]}`))
-
-  return lines.length === 0 ? [] : [`What went wrong:\n\n${lines.join('\n')}`]
+  ].map(what => `${TITLES[transport]}, ${scenario}: ${what.split('\n')[0]}`)))
 }

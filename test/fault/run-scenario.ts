@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { endChild } from '../lab/process/end-child.ts'
-import { withCleanUp } from '../lab/process/interrupt.ts'
 import type { Message } from './child.ts'
 import type { Outcome, Scenario, Suite, TransportName } from './scenario.ts'
 import type { ChildProcess } from 'node:child_process'
@@ -10,23 +9,19 @@ import type { ChildProcess } from 'node:child_process'
 const LAST_RESORT = 5_000
 
 /**
- * Runs a scenario in a process of its own, and ends that if it hangs or a signal
- * ends the run
+ * Runs a scenario in a process of its own, and ends that if it hangs or at the signal
  */
-export async function runScenario (suite: Suite, scenario: Scenario, transport: TransportName, seed: number, runs: number): Promise<Outcome> {
-  let child: ChildProcess | undefined
+export async function runScenario (suite: Suite, scenario: Scenario, transport: TransportName, seed: number, runs: number, signal: AbortSignal): Promise<Outcome> {
+  const child = startChild(suite, scenario, transport, seed, runs)
+  const end = (): void => { void endChild(child) }
 
-  const end = async (): Promise<void> => {
-    if (child != null) {
-      await endChild(child)
-    }
+  signal.addEventListener('abort', end)
+
+  try {
+    return await outcomeOf(child, suite, scenario, transport, runs)
+  } finally {
+    signal.removeEventListener('abort', end)
   }
-
-  return withCleanUp(end, async () => {
-    child = startChild(suite, scenario, transport, seed, runs)
-
-    return outcomeOf(child, suite, scenario, transport, runs)
-  })
 }
 
 function startChild (suite: Suite, scenario: Scenario, transport: TransportName, seed: number, runs: number): ChildProcess {
