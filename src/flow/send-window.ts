@@ -34,6 +34,9 @@ const MEASURE_INTERVAL = 30_000
 /** But no more often than this, in round trips: the line is idle for one */
 const MEASURE_ROUND_TRIPS = 30
 
+/** And after this, in ms, if it is twice what it was */
+const MEASURE_AGAIN = 5_000
+
 /** Or while pings take so long, in ms: what is taken for the round trip may be wrong */
 const SLOW = 1_000
 
@@ -86,9 +89,9 @@ export class SendWindow {
   #arrived = 0
   #wasFull = false
 
-  /** Of a ping behind nothing, in ms; with what the peer has in its queues for us. And the part of that time */
+  /** Of a ping behind nothing, in ms; with what the peer has in its queues for us. When to measure it next, and the part when it was */
   #roundTrip = Infinity
-  #measuredAt = -Infinity
+  #measureAt = -Infinity
   #measuredPart = Infinity
 
   /** Nothing is sent until all has arrived: the next ping measures the path */
@@ -102,7 +105,7 @@ export class SendWindow {
   constructor (roundTrip?: number, now?: number) {
     if (roundTrip != null && now != null) {
       this.#roundTrip = roundTrip
-      this.#measuredAt = now
+      this.#measureAt = now + MEASURE_INTERVAL
     }
   }
 
@@ -151,8 +154,11 @@ export class SendWindow {
     const hasDrained = this.#isDraining && this.#sent - sent <= NOTHING
 
     if (bytes <= NOTHING) {
+      // the path is longer, or an event loop was late
+      const isDoubtful = took > 2 * this.#roundTrip
+
       this.#roundTrip = took
-      this.#measuredAt = now
+      this.#measureAt = now + (isDoubtful ? MEASURE_AGAIN : Math.max(MEASURE_INTERVAL, MEASURE_ROUND_TRIPS * took))
       this.#measuredPart = this.#isStarting ? Infinity : this.#part
     } else {
       this.#roundTrip = Math.min(this.#roundTrip, took)
@@ -193,7 +199,7 @@ export class SendWindow {
       }
 
       this.#isStarting = false
-      this.#measuredPart = this.#measuredAt === -Infinity ? Infinity : this.#rate * this.#time
+      this.#measuredPart = this.#measureAt === -Infinity ? Infinity : this.#rate * this.#time
     }
 
     this.#part = Math.max(LEAST_PART, this.#rate * this.#time)
@@ -205,6 +211,6 @@ export class SendWindow {
       return true
     }
 
-    return (wasFull || took > SLOW) && now > this.#measuredAt + Math.max(MEASURE_INTERVAL, MEASURE_ROUND_TRIPS * this.#roundTrip)
+    return (wasFull || took > SLOW) && now > this.#measureAt
   }
 }

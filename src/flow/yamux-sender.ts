@@ -110,7 +110,9 @@ export class YamuxSender {
   }
 
   #goOn (): void {
-    if (this.#unanswered == null || !this.canSendMore || this.#connection.status !== 'open') {
+    const { status } = this.#connection
+
+    if (this.#unanswered == null || !this.canSendMore || (status !== 'open' && status !== 'closing')) {
       return
     }
 

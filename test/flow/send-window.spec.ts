@@ -153,6 +153,14 @@ describe('the send window of a connection', () => {
     expect(summary(moments, 250, 112_000).longest).to.be.below(500)
   })
 
+  it('is not misled for long by one slow answer while it measures the path', () => {
+    const late = (now: number): number => now > 30_000 && now < 40_000 ? 3_000 : 82
+    const moments = send(new SendWindow(), { rate: () => 1_250, roundTrip: late, kernel: () => 8 * MiB }, 120_000)
+
+    expect(summary(moments, 1_250, 50_000).longest).to.be.below(1_000)
+    expect(summary(moments, 1_250, 80_000).longest).to.be.below(400)
+  })
+
   it('is gone when pings are not answered any more', () => {
     const window = new SendWindow()
 
