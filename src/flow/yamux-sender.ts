@@ -60,7 +60,7 @@ export class YamuxSender {
 
     // the ping that is on its way may be the muxer's own
     this.#sendPing()
-    this.#unanswered ??= setTimeout(() => { this.#giveUp() }, UNANSWERED).unref()
+    this.#wait()
 
     return false
   }
@@ -69,6 +69,7 @@ export class YamuxSender {
   onDrain (event: Event): void {
     if (this.#window.isFull) {
       event.stopImmediatePropagation()
+      this.#wait()
     } else {
       this.#endWait()
     }
@@ -124,6 +125,11 @@ export class YamuxSender {
       // nothing can be sent
       this.#connection.abort(err)
     }
+  }
+
+  /** The muxer must be told when there is room */
+  #wait (): void {
+    this.#unanswered ??= setTimeout(() => { this.#giveUp() }, UNANSWERED).unref()
   }
 
   #endWait (): void {
