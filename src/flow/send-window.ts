@@ -65,7 +65,7 @@ interface Ping {
  *
  * The answer to a ping says that all that was sent before it has arrived, and how long that took. Behind a ping that
  * was not answered yet a part of the window may be sent, which is what arrives in one and a half round trips. So the
- * window has two parts. There is none until a ping takes longer than that: a path without a queue has no need of it.
+ * window has two parts. There is none as long as pings take no longer than that: a path without a queue has no need of it.
  */
 export class SendWindow {
   #part = Infinity

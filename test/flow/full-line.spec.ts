@@ -105,6 +105,8 @@ describe('an upload to a stock peer over a slow line', function () {
     })
 
     await until(() => upload.received() > 12 * MiB, 'it is under way', 60_000)
+    // the private method by which js-yamux answers, as a peer that does not would have changed it
+    expect(muxers.map(muxer => typeof Reflect.get(muxer, 'sendPing'))).to.deep.equal(['function'])
     muxers.forEach(muxer => { Reflect.set(muxer, 'sendPing', () => {}) })
 
     const before = upload.received()

@@ -17,7 +17,7 @@ export interface Verdict {
 }
 
 /**
- * Runs cells in their order. Tells of each when it is done, and how to run it again if it complains or throws.
+ * Runs cells in their order. Prints a line for each that has ended. For one that failed it also prints the command that runs it alone.
  * Throws what the first cell throws: no other is begun then, and those that run have ended.
  *
  * @param cells - what to run
