@@ -1,4 +1,5 @@
 import { binaryOf, buildPeers } from '../lab/peers/build.ts'
+import { say } from '../lab/process/say.ts'
 import type { BuildResult, PeerName, ProgramName } from '../lab/peers/build.ts'
 
 export type Binaries = Partial<Record<PeerName, string>>
@@ -8,7 +9,7 @@ export type Binaries = Partial<Record<PeerName, string>>
  *
  * @throws {Error} in CI, if a toolchain is missing; elsewhere its peer is skipped
  */
-export async function buildBinaries (say: (line: string) => void, program: ProgramName = 'interop'): Promise<Binaries> {
+export async function buildBinaries (program: ProgramName = 'interop'): Promise<Binaries> {
   const binaries: Binaries = {}
 
   for (const [name, result] of Object.entries(await buildPeers()) as Array<[PeerName, BuildResult]>) {

@@ -1,8 +1,7 @@
 import { nameOf } from './cells.ts'
-import { successes, timingOf } from './results.ts'
-import type { Optimism } from './cells.ts'
-import type { Outcome } from './peer-process.ts'
-import type { CellResult, Results } from './results.ts'
+import { timingOf } from './results.ts'
+import type { Cell, Optimism } from './cells.ts'
+import type { CellResult, Dials, Measured } from './results.ts'
 
 interface Limit {
   roundTrips: number
@@ -20,84 +19,67 @@ const LIMITS: Partial<Record<Optimism, Limit>> = {
 /** A rust listener negotiates its muxer on its own, which is the decorators' to save */
 const TRANSPORT_LIMIT: Limit = { roundTrips: 4.4 }
 
-/**
- * Everything that keeps the matrix from passing, in words.
- */
-export function complaints (results: Results): string[] {
-  return results.cells.flatMap(result => [
-    ...failures(result, result.loopback, 'loopback'),
-    ...failures(result, result.delayed ?? [], 'delayed'),
-    ...excesses(result, results)
+/** What no load on the machine explains, in words */
+export function faults ({ cells, link }: Measured): string[] {
+  return cells.flatMap(({ cell, loopback, delayed }) => [
+    ...faultsOf(cell, loopback).map(fault => `loopback: ${nameOf(cell)}: ${fault}`),
+    ...delayed == null ? [] : faultsOf(cell, delayed, link).map(fault => `delayed: ${nameOf(cell)}: ${fault}`)
   ])
 }
 
 /**
- * What no load on the machine explains, in words: dials that failed, and cells
- * in which even the fastest dial took more round trips than it may.
+ * Dials that failed, and a cell in which even the fastest dial took more round trips of
+ * the delayed link than it may: load only ever adds.
  */
-export function faults (results: Results): string[] {
-  return results.cells.flatMap(result => [
-    ...failures(result, result.loopback, 'loopback'),
-    ...failures(result, result.delayed ?? [], 'delayed'),
-    ...slow(result, results)
-  ])
-}
-
-function slow (result: CellResult, results: Results): string[] {
-  const limit = limitOf(result)
-  const timing = timingOf(result, results)
-
-  if (limit == null || timing == null || results.link?.hiddenRoundTrips !== 0 || timing.fewestRoundTrips <= limit.roundTrips) {
-    return []
-  }
-
-  return [`${nameOf(result.cell)}: ${timing.fewestRoundTrips.toFixed(2)} round trips at least, more than ${limit.roundTrips}`]
-}
-
-function failures ({ cell }: CellResult, outcomes: Outcome[], link: string): string[] {
-  const failed = outcomes.length - successes(outcomes)
-  const redialed = outcomes.filter(outcome => outcome.redialed === true).length
+export function faultsOf (cell: Cell, { dials, successes, redialed, firstByteMs, errors }: Dials, link?: Measured['link']): string[] {
   const found: string[] = []
+  const limit = limitOf(cell, link)
+  const fewest = Math.min(...firstByteMs) / (link?.roundTrip ?? NaN)
 
-  if (failed > 0) {
-    const reasons = new Set(outcomes.flatMap(outcome => outcome.error ?? []))
-    found.push(`${nameOf(cell)}, ${link}: ${failed} of ${outcomes.length} dials failed: ${[...reasons].join('; ')}`)
+  if (successes < dials) {
+    found.push(`${dials - successes} of ${dials} dials failed: ${[...new Set(errors)].join('; ')}`)
   }
 
   if (redialed > 0) {
-    found.push(`${nameOf(cell)}, ${link}: ${redialed} of ${outcomes.length} dials were refused at first and dialed again`)
+    found.push(`${redialed} of ${dials} dials were refused at first and dialed again`)
+  }
+
+  if (limit != null && Number.isFinite(fewest) && fewest > limit.roundTrips) {
+    found.push(`${fewest.toFixed(2)} round trips at least, more than ${limit.roundTrips}`)
   }
 
   return found
 }
 
-/**
- * What of a cell is over its limit, in words.
- */
-export function excesses (result: CellResult, results: Results): string[] {
-  const limit = limitOf(result)
+/** What is over its limit in the median, in words. It may be the machine's doing */
+export function excesses (results: Measured): string[] {
+  return results.cells.flatMap(result => excessesOf(result, results).map(excess => `${nameOf(result.cell)}: ${excess}`))
+}
+
+export function excessesOf (result: CellResult, results: Measured): string[] {
+  const limit = limitOf(result.cell, results.link)
   const timing = timingOf(result, results)
   const found: string[] = []
 
-  // a link that hides round trips tells too little of the rest
-  if (limit == null || timing == null || results.link?.hiddenRoundTrips !== 0) {
+  if (limit == null || timing == null) {
     return found
   }
 
   if (timing.roundTrips > limit.roundTrips) {
-    found.push(`${nameOf(result.cell)}: ${timing.roundTrips.toFixed(2)} round trips, more than ${limit.roundTrips}`)
+    found.push(`${timing.roundTrips.toFixed(2)} round trips, more than ${limit.roundTrips}`)
   }
 
   if (limit.ofOfficial != null && timing.ofOfficial != null && timing.ofOfficial > limit.ofOfficial) {
-    found.push(`${nameOf(result.cell)}: ${timing.ofOfficial.toFixed(2)} of what the official transport takes, more than ${limit.ofOfficial}`)
+    found.push(`${timing.ofOfficial.toFixed(2)} of what the official transport takes, more than ${limit.ofOfficial}`)
   }
 
   return found
 }
 
-function limitOf ({ cell: { optimism, identify, listener } }: CellResult): Limit | undefined {
-  // 3 or 4, as the listener's packets happen to fit into its congestion window: the report explains it
-  if (identify === true && listener === 'official') {
+function limitOf ({ optimism, identify, listener }: Cell, link: Measured['link']): Limit | undefined {
+  // a link that hides round trips tells too little of the rest. To official it is 3 or 4, as the listener's packets happen
+  // to fit into its congestion window: the report explains it
+  if (link?.hiddenRoundTrips !== 0 || (identify === true && listener === 'official')) {
     return
   }
 

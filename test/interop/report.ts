@@ -1,18 +1,13 @@
+import { bullets, page, section } from '../lab/report/page.ts'
+import { tableOf } from '../lab/report/table.ts'
 import { JS_DIALERS, LISTENERS, NATIVE, SECURITIES, allCells, isSame, nameOf } from './cells.ts'
-import { successes, timingOf } from './results.ts'
+import { excesses, faults } from './limits.ts'
+import { timingOf } from './results.ts'
 import type { Cell, Optimism, PeerKind, Security } from './cells.ts'
-import type { CellResult, Results } from './results.ts'
-import type { Versions } from './versions.ts'
+import type { Dials, Results } from './results.ts'
+import type { ColumnOf } from '../lab/report/table.ts'
 
-export interface ReportInit {
-  results: Results
-  versions: Versions
-  command: string
-  date: string
-
-  /** What keeps the matrix from passing */
-  complaints: string[]
-}
+type Dialer = Omit<Cell, 'listener'>
 
 const TITLES: Record<PeerKind, string> = {
   official: '`@libp2p/tcp`',
@@ -38,37 +33,46 @@ ask. A listener on \`@libp2p/tcp\` sends every buffer as a packet of its own, an
 first and 18 a round trip later. Without identify the echo is in the 18th; with identify in both directions there are more,
 and it depends on their order whether the echo is among the first 18 or waits for another round trip.`
 
-/**
- * The results as a document in Markdown.
- */
-export function report (init: ReportInit): string {
-  const { results, versions, command, date, complaints } = init
+/** The page in Markdown */
+export function report (results: Results): string {
+  const { environment, versions, cells, link } = results
+  const timings = new Map(cells.map(result => [result, timingOf(result, results)]))
 
-  return [
-    '# Interop matrix',
-    `\`${command}\`, ${date}. Written by that command; the raw samples are in \`results.json\`.`,
-    complaints.length === 0 ? '' : `**Not passed:**\n\n${complaints.map(complaint => `- ${complaint.replaceAll('\n', ' ')}`).join('\n')}`,
-    tables(results),
-    repetitions(results),
-    '## Every cell',
-    cellTable(results),
-    '## Measured with',
-    list(versions)
-  ].filter(part => part !== '').join('\n\n') + '\n'
-}
+  return page({
+    title: 'Interop matrix',
+    about: 'Dials between this package and peers that know nothing of it. Written by `npm run test:interop`; do not edit. The raw samples are in `results.json`.',
+    environment,
+    versions,
+    parts: [
+      bullets('**Not passed:**', [...faults(results), ...excesses(results)].map(line => line.replaceAll('\n', ' '))),
+      legend(results),
+      section('What js-libp2p dials', '', tableOf(JS_DIALERS, [
+        ['dialer', dialerTitle, 'left'],
+        ['encrypter', ({ security }) => SECURITY_TITLES[security], 'left'],
+        ...LISTENERS.map((listener): ColumnOf<Dialer> => [`to ${TITLES[listener]}`, dialer => summary({ ...dialer, listener }, results)])
+      ])),
+      link == null ? '' : IDENTIFY_NOTE,
+      section('What dials ours', '', tableOf(NATIVE, [
+        ['dialer', dialer => TITLES[dialer], 'left'],
+        ...SECURITIES.map((security): ColumnOf<PeerKind> => [SECURITY_TITLES[security], dialer => summary({ dialer, listener: 'ours', security }, results)])
+      ])),
+      repetitions(results),
+      section('Every cell', '', tableOf(cells, [
+        ['dialer', ({ cell }) => dialerTitle(cell), 'left'],
+        ['listener', ({ cell }) => TITLES[cell.listener], 'left'],
+        ['encrypter', ({ cell }) => SECURITY_TITLES[cell.security], 'left'],
+        ['loopback', ({ loopback }) => succeeded(loopback)],
+        ['delayed', ({ delayed }) => delayed == null ? '' : succeeded(delayed)],
+        ['first byte, median (p10 to p90)', result => {
+          const timing = timings.get(result)
 
-/**
- * The two matrices, and how to read them.
- */
-export function tables (results: Results): string {
-  return [
-    legend(results),
-    '## What js-libp2p dials',
-    dialedTable(results),
-    ...(results.link == null ? [] : [IDENTIFY_NOTE]),
-    '## What dials ours',
-    dialingTable(results)
-  ].join('\n\n')
+          return timing == null ? '' : `${timing.median.toFixed(0)} ms (${timing.p10.toFixed(0)} to ${timing.p90.toFixed(0)})`
+        }],
+        ['round trips', result => timings.get(result)?.roundTrips.toFixed(2) ?? ''],
+        ['of official', result => timings.get(result)?.ofOfficial?.toFixed(2) ?? '']
+      ]))
+    ]
+  })
 }
 
 function legend ({ dials, runs, link }: Results): string {
@@ -87,27 +91,6 @@ function repetitions ({ repeated = [] }: Results): string {
   return repeated.length === 0 ? '' : `Measured a second time together with \`@libp2p/tcp\`, because the first was over its limit: ${repeated.map(nameOf).join('; ')}.`
 }
 
-function dialedTable (results: Results): string {
-  return table(
-    ['dialer', 'encrypter', ...LISTENERS.map(listener => `to ${TITLES[listener]}`)],
-    JS_DIALERS.map(row => [
-      dialerTitle(row),
-      SECURITY_TITLES[row.security],
-      ...LISTENERS.map(listener => summary({ ...row, listener }, results))
-    ])
-  )
-}
-
-function dialingTable (results: Results): string {
-  return table(
-    ['dialer', ...SECURITIES.map(security => SECURITY_TITLES[security])],
-    NATIVE.map(dialer => [
-      TITLES[dialer],
-      ...SECURITIES.map(security => summary({ dialer, listener: 'ours', security }, results))
-    ])
-  )
-}
-
 function summary (cell: Cell, results: Results): string {
   const result = results.cells.find(other => isSame(other.cell, cell))
 
@@ -118,50 +101,18 @@ function summary (cell: Cell, results: Results): string {
   const timing = timingOf(result, results)
 
   return [
-    `${successes(result.loopback)}/${result.loopback.length}`,
+    succeeded(result.loopback),
     timing?.roundTrips.toFixed(1),
     timing?.ofOfficial?.toFixed(2)
   ].filter(part => part != null).join(' · ')
 }
 
-function cellTable (results: Results): string {
-  return table(
-    ['dialer', 'listener', 'encrypter', 'loopback', 'delayed', 'first byte, median (p10 to p90)', 'round trips', 'of official'],
-    results.cells.map(result => cellRow(result, results))
-  )
-}
-
-function cellRow (result: CellResult, results: Results): string[] {
-  const { cell, loopback, delayed = [] } = result
-  const timing = timingOf(result, results)
-  const times = timing == null ? '' : `${timing.median.toFixed(0)} ms (${timing.p10.toFixed(0)} to ${timing.p90.toFixed(0)})`
-
-  return [
-    dialerTitle(cell),
-    TITLES[cell.listener],
-    SECURITY_TITLES[cell.security],
-    `${successes(loopback)}/${loopback.length}`,
-    `${successes(delayed)}/${delayed.length}`,
-    times,
-    timing?.roundTrips.toFixed(2) ?? '',
-    timing?.ofOfficial?.toFixed(2) ?? ''
-  ]
-}
-
-function dialerTitle ({ dialer, optimism, identify }: Omit<Cell, 'listener'>): string {
+function dialerTitle ({ dialer, optimism, identify }: Dialer): string {
   const title = optimism == null ? TITLES[dialer] : OPTIMISM_TITLES[optimism]
 
   return identify === true ? `${title}, identify` : title
 }
 
-function list (versions: Versions): string {
-  return Object.entries(versions)
-    .map(([name, entries]) => `- ${name}: ${Object.entries(entries).map(([key, value]) => `${key} ${value}`).join(', ')}`)
-    .join('\n')
-}
-
-function table (head: string[], rows: string[][]): string {
-  return [head, head.map(() => '---'), ...rows]
-    .map(row => `| ${row.join(' | ')} |`)
-    .join('\n')
+function succeeded ({ dials, successes }: Dials): string {
+  return `${successes}/${dials}`
 }

@@ -2,11 +2,17 @@ import { median, percentile } from '../lab/statistics.ts'
 import { isBaselineOf } from './cells.ts'
 import type { Cell } from './cells.ts'
 import type { Outcome } from './peer-process.ts'
-import type { CellRun } from './run-cells.ts'
 import type { Link } from '../lab/link/link.ts'
+import type { Environment } from '../lab/report/environment.ts'
+import type { Versions } from '../lab/report/page.ts'
+
+export interface Results extends Measured {
+  environment: Environment
+  versions: Versions
+}
 
 /** What was measured, and nothing that follows from it */
-export interface Results {
+export interface Measured {
   dials: number
   runs: number
   cells: CellResult[]
@@ -20,10 +26,22 @@ export interface CellResult {
   cell: Cell
 
   /** Over loopback, with an echo of many bytes */
-  loopback: Outcome[]
+  loopback: Dials
 
   /** Over the delayed link, with an echo of one byte */
-  delayed?: Outcome[]
+  delayed?: Dials
+}
+
+/** What became of the dials of a cell: samples in the order of the dials */
+export interface Dials {
+  dials: number
+  successes: number
+
+  /** Dials that were refused at first */
+  redialed: number
+  firstByteMs: number[]
+  totalMs: number[]
+  errors: string[]
 }
 
 export interface CellTiming {
@@ -35,32 +53,27 @@ export interface CellTiming {
   /** The median in round trips of the link */
   roundTrips: number
 
-  /** The fastest dial in round trips of the link: load on the machine only ever adds */
-  fewestRoundTrips: number
-
   /** The median as a share of the official transport's, dialing the same listener in the same run */
   ofOfficial?: number
 }
 
-/** The first dials over the delayed link warm up and are not measured */
-export function mergeRuns (loopback: CellRun[], delayed: CellRun[], warmUps: number): CellResult[] {
-  return loopback.map(({ cell, outcomes }, i) => ({
-    cell,
-    loopback: outcomes,
-    delayed: delayed[i]?.outcomes.slice(warmUps)
-  }))
-}
-
-export function successes (outcomes: Outcome[]): number {
-  return outcomes.filter(outcome => outcome.ok).length
+export function dialsOf (outcomes: Outcome[]): Dials {
+  return {
+    dials: outcomes.length,
+    successes: outcomes.filter(({ ok }) => ok).length,
+    redialed: outcomes.filter(({ redialed }) => redialed === true).length,
+    firstByteMs: outcomes.flatMap(({ firstByteMs }) => firstByteMs ?? []),
+    totalMs: outcomes.flatMap(({ totalMs }) => totalMs ?? []),
+    errors: outcomes.flatMap(({ error }) => error ?? [])
+  }
 }
 
 /**
  * What the delayed dials of a cell tell, if any succeeded.
  */
-export function timingOf ({ cell, delayed }: CellResult, { cells, link }: Results): CellTiming | undefined {
-  const samples = firstBytes(delayed)
-  const official = firstBytes(cells.find(other => isBaselineOf(other.cell, cell))?.delayed)
+export function timingOf ({ cell, delayed }: CellResult, { cells, link }: Measured): CellTiming | undefined {
+  const { firstByteMs: samples } = delayed ?? dialsOf([])
+  const { firstByteMs: official } = cells.find(other => isBaselineOf(other.cell, cell))?.delayed ?? dialsOf([])
 
   if (link == null || samples.length === 0) {
     return
@@ -71,30 +84,6 @@ export function timingOf ({ cell, delayed }: CellResult, { cells, link }: Result
     p10: percentile(samples, 10),
     p90: percentile(samples, 90),
     roundTrips: median(samples) / link.roundTrip,
-    fewestRoundTrips: Math.min(...samples) / link.roundTrip,
     ...(official.length > 0 && cell.dialer === 'ours' ? { ofOfficial: median(samples) / median(official) } : {})
   }
-}
-
-/**
- * What of the results is worth keeping: every sample, in lists that a person can
- * look through.
- */
-export function toJson ({ cells, ...rest }: Results & object): string {
-  const samples = (outcomes: Outcome[]): object => ({
-    dials: outcomes.length,
-    successes: successes(outcomes),
-    firstByteMs: firstBytes(outcomes),
-    totalMs: outcomes.flatMap(outcome => outcome.totalMs ?? []),
-    errors: outcomes.flatMap(outcome => outcome.error ?? [])
-  })
-  const compact = cells.map(({ cell, loopback, delayed = [] }) => ({ ...cell, loopback: samples(loopback), delayed: samples(delayed) }))
-
-  return JSON.stringify({ ...rest, cells: compact }, null, 2)
-    // a list of numbers stays on its line
-    .replaceAll(/\[[\s\d.,]+\]/g, list => list.replaceAll(/\s+/g, ' '))
-}
-
-function firstBytes (outcomes: Outcome[] = []): number[] {
-  return outcomes.flatMap(outcome => outcome.firstByteMs ?? [])
 }

@@ -2,18 +2,20 @@ import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
 import { numberFrom, wholeFrom } from '../lab/arguments.ts'
-import { openLink } from '../lab/link/open-link.ts'
-import { seededRandom, shuffled } from '../lab/process/random.ts'
-import { markdownTable } from '../lab/report/table.ts'
-import { packageRoot } from '../lab/script-path.ts'
+import { environment } from '../lab/report/environment.ts'
+import { bullets, page, section } from '../lab/report/page.ts'
+import { choose, withChoice } from '../lab/suite/choose.ts'
+import { runSuite } from '../lab/suite/run-suite.ts'
 import { buildBinaries } from './binaries.ts'
 import { isNative, nameOf } from './cells.ts'
-import { endOnSignal } from './end-on-signal.ts'
-import { successes } from './results.ts'
-import { runCells } from './run-cells.ts'
+import { dialCells, overLink } from './dial-cells.ts'
+import { faultsOf } from './limits.ts'
 import { streamCells } from './stream-cells.ts'
 import { versions } from './versions.ts'
-import type { CellRun } from './run-cells.ts'
+import type { CellRun } from './dial-cells.ts'
+import type { Table } from '../lab/report/table.ts'
+import type { Choice } from '../lab/suite/choose.ts'
+import type { SuiteContext } from '../lab/suite/run-suite.ts'
 
 /*
  * Opens many streams in the tick in which a dial resolves, and single streams
@@ -22,33 +24,25 @@ import type { CellRun } from './run-cells.ts'
  * transport is beside ours and may fail.
  */
 
-interface Options {
+interface Flags extends Choice {
   runs: number
   delay: number
-  sample: number
-  seed: number
 }
 
 /** What one dial with all of its streams may take, in ms */
 const DIAL_TIMEOUT = 30_000
 const BYTES = 100
-const DIRECTORY = path.join(packageRoot(), 'test', 'interop')
 
-async function main ({ runs, delay, sample, seed }: Options, signal: AbortSignal): Promise<void> {
-  const binaries = await buildBinaries(say)
-  const all = streamCells()
-  const possible = all.filter(({ listener }) => !isNative(listener) || binaries[listener] != null)
-  const cells = sample < 1 ? shuffled(possible, seededRandom(seed)).slice(0, Math.ceil(possible.length * sample)) : possible
-  const tables: string[] = []
+async function main (flags: Flags, { signal, command, again }: SuiteContext): Promise<string[]> {
+  const { runs, delay } = flags
+  const binaries = await buildBinaries()
+  const cells = choose(streamCells(), nameOf, flags).filter(({ listener }) => !isNative(listener) || binaries[listener] != null)
+  const sections: string[] = []
   const failures: string[] = []
 
-  say(`${cells.length} of ${all.length} cells, seed ${seed}`)
-
   for (const oneWay of [0, delay]) {
-    const link = await openLink({ delay: oneWay })
-
-    try {
-      const results = await runCells(link, cells, {
+    await overLink(oneWay, async link => {
+      const results = await dialCells(link, cells, {
         dials: runs,
         bytes: BYTES,
         dialTimeout: DIAL_TIMEOUT,
@@ -56,35 +50,42 @@ async function main ({ runs, delay, sample, seed }: Options, signal: AbortSignal
         concurrency: 2,
         binaries,
         signal,
-        onCell ({ cell, outcomes }, ms) {
-          say(`${link.kind}: ${nameOf(cell)}: ${successes(outcomes)} of ${outcomes.length} in ${(ms / 1_000).toFixed(1)} s`)
-        }
+        again,
+        complaints
       })
 
-      tables.push(`## ${link.title}`, tableOf(results))
-      failures.push(...results.filter(isFailure).map(({ cell, outcomes }) => (
-        `${link.kind}: ${nameOf(cell)}: ${outcomes.length - successes(outcomes)} of ${outcomes.length} failed: ${[...new Set(outcomes.flatMap(({ error }) => error ?? []))].join('; ')}`
-      )))
-    } finally {
-      await link.close()
-    }
+      sections.push(section(link.title, '', tableOf(results)))
+      failures.push(...results.flatMap(run => complaints(run).map(complaint => `${link.kind}: ${nameOf(run.cell)}: ${complaint}`)))
+    })
   }
 
-  process.stdout.write(`${tables.join('\n\n')}\n`)
-  failures.forEach(say)
-  process.exitCode = failures.length > 0 ? 1 : 0
+  const text = page({
+    title: 'Streams right after a dial',
+    about: 'Written by `npm run test:streams`; do not edit.',
+    environment: environment(command),
+    versions: await versions(),
+    parts: [
+      `Each cell: dials of which every stream echoed ${BYTES} bytes to its end, of ${runs}. All streams of a dial are opened in the tick in which it resolves. Dialer and listener are processes of their own. \`(all)\` is a node with both decorators, \`(transport)\` has \`tcp()\` alone, \`official\` is \`@libp2p/tcp\`.`,
+      bullets('**Not passed:**', failures),
+      ...sections
+    ]
+  })
 
-  if (cells.length === all.length) {
-    await writeFile(path.join(DIRECTORY, 'STREAMS.md'), document(tables, failures, runs, await versions()))
+  if (cells.length === streamCells().length) {
+    await writeFile(path.join(import.meta.dirname, 'STREAMS.md'), text)
+  } else {
+    process.stdout.write(text)
   }
+
+  return failures
 }
 
 /** What the official transport loses of many streams is what ours is to mend */
-function isFailure ({ cell, outcomes }: CellRun): boolean {
-  return successes(outcomes) < outcomes.length && (cell.dialer === 'ours' || cell.listenerOptimism === 'all')
+function complaints ({ cell, dials }: CellRun): string[] {
+  return cell.dialer === 'ours' || cell.listenerOptimism === 'all' ? faultsOf(cell, dials) : []
 }
 
-function tableOf (runs: CellRun[]): string {
+function tableOf (runs: CellRun[]): Table {
   const rows = new Map<string, CellRun[]>()
 
   for (const run of runs) {
@@ -96,7 +97,7 @@ function tableOf (runs: CellRun[]): string {
 
   const counts = [...new Set(runs.map(({ cell }) => cell.streams ?? 1))].sort((a, b) => a - b)
 
-  return markdownTable({
+  return {
     columns: [
       { title: 'dialer -> listener', align: 'left' },
       ...counts.map(count => ({ title: count === 1 ? '1 stream' : `${count} streams` }))
@@ -104,33 +105,11 @@ function tableOf (runs: CellRun[]): string {
     rows: [...rows].map(([name, runs]) => [name, ...counts.map(count => {
       const run = runs.find(({ cell }) => (cell.streams ?? 1) === count)
 
-      return run == null ? '' : `${successes(run.outcomes)}/${run.outcomes.length}`
+      return run == null ? '' : `${run.dials.successes}/${run.dials.dials}`
     })])
-  })
+  }
 }
 
-function document (tables: string[], failures: string[], runs: number, measuredWith: object): string {
-  return `${[
-    '# Streams right after a dial',
-    `\`npm run test:streams\`, ${new Date().toISOString().slice(0, 10)}. Written by that command.`,
-    `Each cell: dials of which every stream echoed ${BYTES} bytes to its end, of ${runs}. All streams of a dial are opened in the tick in which it resolves. Dialer and listener are processes of their own. \`(all)\` is a node with both decorators, \`(transport)\` has \`tcp()\` alone, \`official\` is \`@libp2p/tcp\`.`,
-    ...(failures.length === 0 ? [] : ['**Not passed:**', failures.map(line => `- ${line}`).join('\n')]),
-    ...tables,
-    '## Measured with',
-    Object.entries(measuredWith).map(([name, entries]) => `- ${name}: ${Object.entries(entries).map(([key, value]) => `${key} ${value}`).join(', ')}`).join('\n')
-  ].join('\n\n')}\n`
-}
-
-function say (line: string): void {
-  process.stderr.write(`${line}\n`)
-}
-
-const options = new Command('test:streams')
+await runSuite(withChoice(new Command('test:streams'))
   .option('--runs <count>', 'dials per cell', wholeFrom(1), 20)
-  .option('--delay <ms>', 'one-way delay of the delayed link', numberFrom(1), 40)
-  .option('--sample <share>', 'of the cells, chosen by the seed; 1 for all', numberFrom(0), 1)
-  .option('--seed <number>', 'makes a choice again', wholeFrom(0), Date.now() % 2 ** 31)
-  .parse()
-  .opts<Options>()
-
-await endOnSignal(async signal => main(options, signal))
+  .option('--delay <ms>', 'one-way delay of the delayed link', numberFrom(1), 40), main)

@@ -6,6 +6,7 @@ import { endOnSignal } from '../interop/end-on-signal.ts'
 import { versions } from '../interop/versions.ts'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../lab/arguments.ts'
 import { seededRandom, shuffled } from '../lab/process/random.ts'
+import { environment } from '../lab/report/environment.ts'
 import { packageRoot } from '../lab/script-path.ts'
 import { AT_ONCE_CASES, runAtOnce } from './at-once.ts'
 import { AUTONAT_CASES, isRight, runAutonat } from './autonat.ts'
@@ -47,7 +48,7 @@ async function main (options: Options, signal: AbortSignal): Promise<void> {
     return
   }
 
-  const binaries = await buildBinaries(say, 'nat')
+  const binaries = await buildBinaries('nat')
   const cells = chosen(options).filter(({ a, b, relay }) => [a, b, relay].every(peer => peer === 'js' || isJs(peer) || binaries[peer] != null))
   const results = await runCells(cells, {
     binaries,
@@ -135,7 +136,7 @@ async function write (results: CellResult[], autonat: AutonatResult[], atOnce: A
     versions: await versions(),
     autonat: autonat.length > 0 ? autonat : kept.autonat ?? [],
     atOnce: atOnce.length > 0 ? atOnce : kept.atOnce ?? [],
-    date: new Date().toISOString().slice(0, 10)
+    environment: environment('npm run test:nat')
   }
 
   await writeFile(path.join(directory, 'RESULTS.md'), report({ ...init, results: all }))

@@ -7,13 +7,14 @@ import type { Cell, Group, PunchPeer } from './cells.ts'
 import type { NatKind } from './lab/nat.ts'
 import type { PunchOutcome } from './punch.ts'
 import type { CellResult } from './run-cells.ts'
-import type { Versions } from '../interop/versions.ts'
+import type { Environment } from '../lab/report/environment.ts'
+import type { Versions } from '../lab/report/page.ts'
 
 export interface ReportInit {
   results: CellResult[]
   autonat: AutonatResult[]
   atOnce: AtOnceResult[]
-  date: string
+  environment: Environment
   versions: Versions
 }
 
@@ -57,10 +58,10 @@ const NATS: Record<NatKind, string> = {
   forward: 'forwards a port'
 }
 
-export function report ({ results, autonat, atOnce, date, versions }: ReportInit): string {
+export function report ({ results, autonat, atOnce, environment: { date, commit }, versions }: ReportInit): string {
   return `${[
     '# Hole punching',
-    `Written by \`npm run test:nat -- --keep\`, group by group, the last of them on ${date} at ${versions.js.commit}. \`test/nat/README.md\` describes the network.`,
+    `Written by \`npm run test:nat -- --keep\`, group by group, the last of them on ${date.slice(0, 10)} at ${commit}. \`test/nat/README.md\` describes the network.`,
     'A run is three new processes: a public relay and two nodes behind NATs. The first dials the second over the relay. It counts if both then tell of a direct connection to the address at which the public network sees the other. The time is from the relayed connection to the direct one, as the first node sees it: median, and the 10th and 90th percentile.',
     tables(results, autonat, atOnce),
     '## Measured with',

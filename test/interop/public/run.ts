@@ -50,7 +50,7 @@ async function main ({ measure }: Flags): Promise<void> {
     return
   }
 
-  const natives = Object.keys(await buildBinaries(console.info)) as PeerName[]
+  const natives = Object.keys(await buildBinaries()) as PeerName[]
   const redis = await startRedis()
 
   try {

@@ -1,14 +1,22 @@
+import { openLink } from '../lab/link/open-link.ts'
 import { scriptPath } from '../lab/script-path.ts'
-import { isNative } from './cells.ts'
+import { runCells } from '../lab/suite/run-cells.ts'
+import { isNative, nameOf } from './cells.ts'
 import { runDialer, startListener } from './peer-process.ts'
+import { dialsOf } from './results.ts'
 import type { Binaries } from './binaries.ts'
 import type { Cell, PeerKind } from './cells.ts'
-import type { ListenerProcess, Outcome } from './peer-process.ts'
+import type { ListenerProcess } from './peer-process.ts'
+import type { Dials } from './results.ts'
 import type { Link } from '../lab/link/link.ts'
+import type { SuiteContext } from '../lab/suite/run-suite.ts'
 
-export interface RunOptions {
+export interface DialOptions extends Pick<SuiteContext, 'signal' | 'again'> {
   /** Dials per cell, one after another */
   dials: number
+
+  /** Of a cell, before those that count */
+  warmUps?: number
 
   /** The size of the echo */
   bytes: number
@@ -23,13 +31,12 @@ export interface RunOptions {
   concurrency: number
 
   binaries: Binaries
-  signal: AbortSignal
-  onCell(run: CellRun, ms: number): void
+  complaints(run: CellRun): string[]
 }
 
 export interface CellRun {
   cell: Cell
-  outcomes: Outcome[]
+  dials: Dials
 }
 
 const DIAL_TIMEOUT = 10_000
@@ -40,37 +47,50 @@ const CELL_TIMEOUT = 60_000
  * Dials every cell over the link. A listener is one process for all of its
  * cells, a dialer is one for each.
  */
-export async function runCells (link: Link, cells: Cell[], options: RunOptions): Promise<CellRun[]> {
+export async function dialCells (link: Link, cells: Cell[], options: DialOptions): Promise<CellRun[]> {
+  const { dials, warmUps = 0, cellTimeout = CELL_TIMEOUT, concurrency, signal, again, complaints } = options
   const listeners = new Map<string, Promise<ListenerProcess>>()
 
   async function listenerFor (cell: Cell): Promise<ListenerProcess> {
     const key = listenerOf(cell)
-    const listener = listeners.get(key) ?? startListener(link.commandAt('listener', listenCommand(cell, link, options)), options.signal)
+    const listener = listeners.get(key) ?? startListener(link.commandAt('listener', listenCommand(cell, link, options)), signal)
     listeners.set(key, listener)
 
     return listener
   }
 
-  async function run (cell: Cell): Promise<CellRun> {
-    const { multiaddr } = await listenerFor(cell)
-    const command = dialCommand(cell, await behind(link, multiaddr), options)
-    const start = performance.now()
-    const outcomes = await runDialer(link.commandAt('dialer', command), options.dials, options.cellTimeout ?? CELL_TIMEOUT, options.signal)
-    const result = { cell, outcomes }
-    options.onCell(result, performance.now() - start)
-
-    return result
-  }
-
   try {
-    return await pooled(cells, options.concurrency, run)
+    return await runCells(cells.map(cell => ({
+      name: `${link.kind}: ${nameOf(cell)}`,
+      again: again({ only: nameOf(cell) }),
+      async run (): Promise<CellRun> {
+        const { multiaddr } = await listenerFor(cell)
+        const command = dialCommand(cell, await behind(link, multiaddr), options)
+        const outcomes = await runDialer(link.commandAt('dialer', command), warmUps + dials, cellTimeout, signal)
+
+        return { cell, dials: dialsOf(outcomes.slice(warmUps)) }
+      }
+    })), signal, run => ({
+      summary: `${run.dials.successes} of ${run.dials.dials}`,
+      complaints: complaints(run)
+    }), concurrency)
   } finally {
     // one that did not start has ended
     await Promise.all([...listeners.values()].map(async listener => listener.then(async started => started.close(), () => {})))
   }
 }
 
-function listenCommand ({ listener, security, listenerOptimism, gater, peerStore }: Cell, link: Link, { binaries }: RunOptions): string[] {
+export async function overLink <T> (delay: number, use: (link: Link) => Promise<T>): Promise<T> {
+  const link = await openLink({ delay })
+
+  try {
+    return await use(link)
+  } finally {
+    await link.close()
+  }
+}
+
+function listenCommand ({ listener, security, listenerOptimism, gater, peerStore }: Cell, link: Link, { binaries }: DialOptions): string[] {
   return [
     ...program(listener, binaries), 'listen',
     '--security', security,
@@ -89,11 +109,11 @@ function peerStoreOf (kind: PeerKind, peerStore: number | undefined): string[] {
   return peerStore == null || isNative(kind) ? [] : ['--peer-store', `${peerStore}`]
 }
 
-function dialCommand ({ dialer, optimism, identify, security, streams, peerStore }: Cell, address: string, { binaries, dials, bytes, dialTimeout = DIAL_TIMEOUT }: RunOptions): string[] {
+function dialCommand ({ dialer, optimism, identify, security, streams, peerStore }: Cell, address: string, { binaries, dials, warmUps = 0, bytes, dialTimeout = DIAL_TIMEOUT }: DialOptions): string[] {
   return [
     ...program(dialer, binaries), 'dial', address,
     '--security', security,
-    '--count', `${dials}`,
+    '--count', `${warmUps + dials}`,
     '--bytes', `${bytes}`,
     '--timeout-ms', `${dialTimeout}`,
     ...(optimism == null ? [] : ['--optimism', optimism]),
@@ -103,7 +123,7 @@ function dialCommand ({ dialer, optimism, identify, security, streams, peerStore
   ]
 }
 
-function program (kind: PeerKind, binaries: RunOptions['binaries']): string[] {
+function program (kind: PeerKind, binaries: Binaries): string[] {
   if (kind === 'ours' || kind === 'official') {
     return [process.execPath, scriptPath(import.meta.url, 'js-peer'), '--stack', kind]
   }
@@ -123,17 +143,4 @@ async function behind (link: Link, multiaddr: string): Promise<string> {
   const { host, port: dialPort } = await link.dialAddress(Number(port))
 
   return ['', 'ip4', host, 'tcp', dialPort, ...rest].join('/')
-}
-
-async function pooled <T, R> (items: T[], concurrency: number, run: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = []
-  const queue = items.entries()
-
-  await Promise.all(Array.from({ length: concurrency }, async () => {
-    for (const [i, item] of queue) {
-      results[i] = await run(item)
-    }
-  }))
-
-  return results
 }
