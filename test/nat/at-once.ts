@@ -38,13 +38,13 @@ const TIMEOUT = 30_000
  * Two public js nodes with `reusePort` dial each other at the same time, ping, and close, so many times. With
  * a distance between them their SYNs cross, and the two dials are one connection.
  */
-export async function runAtOnce ({ security, delay, dials, always }: AtOnceCase): Promise<AtOnceResult> {
+export async function runAtOnce ({ security, delay, dials, always }: AtOnceCase, signal: AbortSignal): Promise<AtOnceResult> {
   const lab = await openLab({ nats: { a: 'none', b: 'none' }, delay: delay / 2 })
   const peers: Peer[] = []
 
   try {
     for (const side of ['a', 'b'] as const) {
-      peers.push(startPeer(lab.commandAt(side, [process.execPath, scriptPath(import.meta.url, 'peers/js/both'), `/ip4/${lab.publicHosts[side]}/tcp/4001`, security, `${always}`])))
+      peers.push(startPeer(lab.commandAt(side, [process.execPath, scriptPath(import.meta.url, 'peers/js/both'), `/ip4/${lab.publicHosts[side]}/tcp/4001`, security, `${always}`]), signal))
     }
 
     const [a, b] = await Promise.all(peers.map(async peer => peer.until(TIMEOUT, ({ event }) => event === 'listening')))

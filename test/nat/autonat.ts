@@ -42,11 +42,11 @@ const TIMEOUT = 30_000
 /**
  * A js client behind a NAT asks js servers with `reusePort` whether its address is reachable
  */
-export async function runAutonat (init: AutonatCase): Promise<AutonatResult> {
+export async function runAutonat (init: AutonatCase, signal: AbortSignal): Promise<AutonatResult> {
   const lab = await openLab({ nats: { a: init.nat, b: 'masquerade' }, delay: 0 }, SERVERS)
   const peers: Peer[] = []
   const start = (place: 'relay' | 'a', args: string[]): Peer => {
-    const peer = startPeer(lab.commandAt(place, [process.execPath, scriptPath(import.meta.url, 'peers/js/autonat'), ...args]))
+    const peer = startPeer(lab.commandAt(place, [process.execPath, scriptPath(import.meta.url, 'peers/js/autonat'), ...args]), signal)
     peers.push(peer)
 
     return peer

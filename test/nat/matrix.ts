@@ -1,94 +1,85 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
 import { buildBinaries } from '../interop/binaries.ts'
-import { endOnSignal } from '../interop/end-on-signal.ts'
 import { versions } from '../interop/versions.ts'
-import { listOf, numberFrom, oneOf, wholeFrom } from '../lab/arguments.ts'
-import { seededRandom, shuffled } from '../lab/process/random.ts'
+import { listOf, oneOf, wholeFrom } from '../lab/arguments.ts'
+import { say } from '../lab/process/say.ts'
 import { environment } from '../lab/report/environment.ts'
-import { packageRoot } from '../lab/script-path.ts'
+import { writeReport } from '../lab/report/page.ts'
+import { choose, withChoice } from '../lab/suite/choose.ts'
+import { runCells } from '../lab/suite/run-cells.ts'
+import { runSuite } from '../lab/suite/run-suite.ts'
 import { AT_ONCE_CASES, runAtOnce } from './at-once.ts'
 import { AUTONAT_CASES, isRight, runAutonat } from './autonat.ts'
 import { GROUPS, isJs, nameOf } from './cells.ts'
-import { openLab } from './lab/lab.ts'
-import { isSame, report, tables } from './report.ts'
-import { runCells } from './run-cells.ts'
-import type { AtOnceResult } from './at-once.ts'
-import type { AutonatResult } from './autonat.ts'
-import type { Cell, Group } from './cells.ts'
-import type { CellResult } from './run-cells.ts'
+import { KeptLab, openLab } from './lab/lab.ts'
+import { report } from './report.ts'
+import { runCell, verdictOf } from './run-cell.ts'
+import type { Group } from './cells.ts'
+import type { Results } from './report.ts'
+import type { Binaries } from '../interop/binaries.ts'
+import type { Choice } from '../lab/suite/choose.ts'
+import type { Verdict } from '../lab/suite/run-cells.ts'
+import type { SuiteContext } from '../lab/suite/run-suite.ts'
 
 /**
  * Punches holes through NATs in network namespaces, between js, go and rust.
  */
 
 type Part = Group | 'at-once' | 'autonat'
+type Measured = Pick<Results, 'results' | 'autonat' | 'atOnce'>
 
-interface Options {
+interface Flags extends Choice {
   groups: Part[]
-  only?: string
   runs?: number
-  sample: number
-  seed: number
   keep: boolean
   required: boolean
 }
 
-const names: Part[] = [...Object.keys(GROUPS) as Group[], 'at-once', 'autonat']
-const directory = path.join(packageRoot(), 'test', 'nat')
+interface Job {
+  name: string
+  isSampled: boolean
+  run(measured: Measured): Promise<Verdict>
+}
 
-async function main (options: Options, signal: AbortSignal): Promise<void> {
+const AT_ONCE_KEYS = ['security', 'delay', 'always'] as const
+const PARTS: Part[] = [...Object.keys(GROUPS) as Group[], 'at-once', 'autonat']
+
+async function main (flags: Flags, { signal, command, again }: SuiteContext): Promise<string[]> {
   const missing = await whatIsMissing()
 
   if (missing != null) {
     say(`SKIPPED: no NAT can be made on this machine: ${missing}`)
-    process.exitCode = options.required ? 1 : 0
 
-    return
+    return flags.required ? ['There must be NATs'] : []
   }
 
   const binaries = await buildBinaries('nat')
-  const cells = chosen(options).filter(({ a, b, relay }) => [a, b, relay].every(peer => peer === 'js' || isJs(peer) || binaries[peer] != null))
-  const results = await runCells(cells, {
-    binaries,
-    signal,
-    onCell: ({ cell, outcomes }) => {
-      say(`${outcomes.filter(({ ok }) => ok).length} of ${outcomes.length}: ${nameOf(cell)}`)
-      outcomes.filter(({ ok }) => !ok && cell.expected === 'all').forEach(({ reasons }) => { say(`  ${reasons.join('; ')}`) })
-      outcomes.filter(({ left = [] }) => left.length > 0).forEach(({ left = [] }) => { say(`  left behind: ${left.join(', ')}`) })
-    }
-  })
-  const autonat: AutonatResult[] = []
+  const networks = new KeptLab()
+  const measured: Measured = { results: [], autonat: [], atOnce: [] }
+  const jobs = choose(flags.groups.flatMap(part => jobsOf(part, flags, networks, binaries, signal)), ({ name }) => name, flags, ({ isSampled }) => isSampled)
+  let verdicts: Verdict[]
 
-  for (const one of options.groups.includes('autonat') ? AUTONAT_CASES : []) {
-    signal.throwIfAborted()
-    autonat.push(await runAutonat(one))
+  try {
+    verdicts = await runCells(jobs.map(({ name, run }) => ({
+      name,
+      again: again({ only: name, groups: undefined }),
+      run: async () => run(measured)
+    })), signal, verdict => verdict)
+  } finally {
+    await networks.close()
   }
 
-  const atOnce: AtOnceResult[] = []
+  const results = { environment: environment(command), versions: await versions() }
 
-  for (const one of options.groups.includes('at-once') ? AT_ONCE_CASES : []) {
-    signal.throwIfAborted()
-    const result = await runAtOnce({ ...one, dials: Math.min(options.runs ?? Infinity, one.dials) })
-    atOnce.push(result)
-    say(`${result.failed} of 2 × ${result.dials} dials at once failed, ${result.redialed} were made again: ${result.security}, ${result.delay} ms ${result.reasons.join('; ')}`)
+  if (flags.keep) {
+    await writeReport(import.meta.dirname, { ...results, ...await withKept(measured) }, report)
+  } else {
+    process.stdout.write(report({ ...results, ...measured }))
   }
 
-  const broken = [
-    ...atOnce.filter(({ failed }) => failed > 0).map(({ security, delay }) => `dials at once: ${security}, ${delay} ms`),
-    ...results.filter(isBroken).map(({ cell }) => nameOf(cell)),
-    ...autonat.filter(result => !isRight(result)).map(({ case: { name } }) => `AutoNAT: ${name}`)
-  ]
-
-  process.stdout.write(`${tables(results, autonat, atOnce)}\n`)
-
-  if (options.keep) {
-    await write(results, autonat, atOnce)
-  }
-
-  broken.forEach(name => { say(`not as promised: ${name}`) })
-  process.exitCode = broken.length > 0 ? 1 : 0
+  return jobs.filter((_, i) => (verdicts[i].complaints ?? []).length > 0).map(({ name }) => `not as promised: ${name}`)
 }
 
 async function whatIsMissing (): Promise<string | undefined> {
@@ -100,62 +91,55 @@ async function whatIsMissing (): Promise<string | undefined> {
   }
 }
 
-function chosen ({ groups, only, runs, sample, seed }: Options): Cell[] {
-  const all = groups.flatMap(group => group === 'autonat' || group === 'at-once' ? [] : GROUPS[group]).filter(cell => only == null || nameOf(cell).includes(only))
-  const some = sample >= 1 ? all : shuffled(all, seededRandom(seed)).slice(0, Math.ceil(all.length * sample))
+function jobsOf (part: Part, { runs = Infinity }: Flags, networks: KeptLab, binaries: Binaries, signal: AbortSignal): Job[] {
+  switch (part) {
+    case 'at-once': return AT_ONCE_CASES.map(one => ({
+      name: `dials at once: ${one.security}, ${one.delay} ms`,
+      isSampled: false,
+      async run ({ atOnce }) {
+        const result = await runAtOnce({ ...one, dials: Math.min(runs, one.dials) }, signal)
+        atOnce.push(result)
 
-  if (sample < 1) {
-    say(`${some.length} of ${all.length} cells, seed ${seed}`)
+        return { summary: `${result.failed} of 2 × ${result.dials} failed, ${result.redialed} were made again`, complaints: result.failed === 0 ? [] : [[...new Set(result.reasons)].join('; ')] }
+      }
+    }))
+    case 'autonat': return AUTONAT_CASES.map(one => ({
+      name: `AutoNAT: ${one.name}`,
+      isSampled: false,
+      async run ({ autonat }) {
+        const result = await runAutonat(one, signal)
+        const summary = `${result.dialedBack} of ${result.dials} dialed back, the address is ${result.announced ? '' : 'not '}announced`
+        autonat.push(result)
+
+        return { summary, complaints: isRight(result) ? [] : [result.error ?? 'it was to be the other way round'] }
+      }
+    }))
+    default: return GROUPS[part].filter(({ a, b, relay }) => [a, b, relay].every(peer => peer === 'js' || isJs(peer) || binaries[peer] != null)).map(cell => ({
+      name: nameOf(cell),
+      isSampled: true,
+      async run ({ results }) {
+        const result = await runCell({ ...cell, runs: Math.min(runs, cell.runs) }, networks, binaries, signal)
+        results.push(result)
+
+        return verdictOf(result)
+      }
+    }))
   }
-
-  return all.filter(cell => some.includes(cell)).map(cell => ({ ...cell, runs: Math.min(runs ?? Infinity, cell.runs) }))
-}
-
-function isBroken ({ cell, outcomes }: CellResult): boolean {
-  const opened = outcomes.filter(({ ok }) => ok).length
-
-  if (cell.expected === 'none') {
-    // and the relayed connection goes on, and nothing is left of the attempts
-    return opened > 0 || outcomes.some(({ relayed, left = [] }) => !relayed || left.length > 0)
-  }
-
-  return cell.expected === 'all' && opened < outcomes.length
 }
 
 /** Cells that were not run keep the results that they have */
-async function write (results: CellResult[], autonat: AutonatResult[], atOnce: AtOnceResult[]): Promise<void> {
-  const file = path.join(directory, 'results.json')
-  const kept = await readFile(file, 'utf8').then(text => JSON.parse(text), () => ({}))
-  const before: CellResult[] = kept.results ?? []
-  const all = Object.values(GROUPS).flat().flatMap(cell => {
-    const result = [...results, ...before].find(other => isSame(other.cell, cell))
+async function withKept (measured: Measured): Promise<Measured> {
+  const kept: Measured = JSON.parse(await readFile(path.join(import.meta.dirname, 'results.json'), 'utf8'))
 
-    return result == null ? [] : [result]
-  })
-  const init = {
-    versions: await versions(),
-    autonat: autonat.length > 0 ? autonat : kept.autonat ?? [],
-    atOnce: atOnce.length > 0 ? atOnce : kept.atOnce ?? [],
-    environment: environment('npm run test:nat')
+  return {
+    results: Object.values(GROUPS).flat().flatMap(cell => [...measured.results, ...kept.results].find(other => nameOf(other.cell) === nameOf(cell)) ?? []),
+    autonat: AUTONAT_CASES.flatMap(({ name }) => [...measured.autonat, ...kept.autonat].find(other => other.case.name === name) ?? []),
+    atOnce: AT_ONCE_CASES.flatMap(one => [...measured.atOnce, ...kept.atOnce].find(other => AT_ONCE_KEYS.every(key => other[key] === one[key])) ?? [])
   }
-
-  await writeFile(path.join(directory, 'RESULTS.md'), report({ ...init, results: all }))
-  await writeFile(file, `${JSON.stringify({ ...init, results: all }, null, 1)}\n`)
 }
 
-function say (line: string): void {
-  process.stderr.write(`${line}\n`)
-}
-
-const options = new Command('test:nat')
-  .option('--groups <names>', names.join(), listOf(oneOf(names)), names)
-  .option('--only <text>', 'cells whose name has it')
+await runSuite(withChoice(new Command('test:nat'))
+  .option('--groups <names>', PARTS.join(), listOf(oneOf(PARTS)), PARTS)
   .option('--runs <count>', 'at most so many a cell', wholeFrom(1))
-  .option('--sample <share>', 'of the cells, chosen by the seed; 1 for all', numberFrom(0), 1)
-  .option('--seed <number>', 'makes a choice again', wholeFrom(0), Date.now() % 2 ** 31)
   .option('--keep', 'write RESULTS.md and results.json', false)
-  .option('--required', 'fail where no NAT can be made, as root in CI does', process.env.CI != null && process.getuid?.() === 0)
-  .parse()
-  .opts<Options>()
-
-await endOnSignal(async signal => main(options, signal))
+  .option('--required', 'fail where no NAT can be made, as root in CI does', process.env.CI != null && process.getuid?.() === 0), main)

@@ -49,11 +49,12 @@ const RESOURCES = ['sockets', 'listeners', 'timers'] as const
  * @param lab - the network
  * @param commands - how to start whom
  * @param patience - how long to wait for that, in ms
+ * @param signal - ends the peers
  */
-export async function punch (lab: Lab, commands: PunchCommands, patience: number): Promise<PunchOutcome> {
+export async function punch (lab: Lab, commands: PunchCommands, patience: number, signal: AbortSignal): Promise<PunchOutcome> {
   const peers: Peer[] = []
   const start = (place: Place, command: string[]): Peer => {
-    const peer = startPeer(lab.commandAt(place, command))
+    const peer = startPeer(lab.commandAt(place, command), signal)
     peers.push(peer)
 
     return peer

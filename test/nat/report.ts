@@ -1,21 +1,22 @@
-import { markdownTable } from '../lab/report/table.ts'
+import { page, section } from '../lab/report/page.ts'
+import { tableOf } from '../lab/report/table.ts'
 import { median, percentile } from '../lab/statistics.ts'
-import { GROUPS } from './cells.ts'
+import { GROUPS, nameOf } from './cells.ts'
 import type { AtOnceResult } from './at-once.ts'
 import type { AutonatResult } from './autonat.ts'
-import type { Cell, Group, PunchPeer } from './cells.ts'
+import type { Group, PunchPeer } from './cells.ts'
 import type { NatKind } from './lab/nat.ts'
 import type { PunchOutcome } from './punch.ts'
-import type { CellResult } from './run-cells.ts'
+import type { CellResult } from './run-cell.ts'
 import type { Environment } from '../lab/report/environment.ts'
 import type { Versions } from '../lab/report/page.ts'
 
-export interface ReportInit {
+export interface Results {
+  environment: Environment
+  versions: Versions
   results: CellResult[]
   autonat: AutonatResult[]
   atOnce: AtOnceResult[]
-  environment: Environment
-  versions: Versions
 }
 
 const TITLES: Record<Group, { title: string, text: string }> = {
@@ -58,102 +59,69 @@ const NATS: Record<NatKind, string> = {
   forward: 'forwards a port'
 }
 
-export function report ({ results, autonat, atOnce, environment: { date, commit }, versions }: ReportInit): string {
-  return `${[
-    '# Hole punching',
-    `Written by \`npm run test:nat -- --keep\`, group by group, the last of them on ${date.slice(0, 10)} at ${commit}. \`test/nat/README.md\` describes the network.`,
-    'A run is three new processes: a public relay and two nodes behind NATs. The first dials the second over the relay. It counts if both then tell of a direct connection to the address at which the public network sees the other. The time is from the relayed connection to the direct one, as the first node sees it: median, and the 10th and 90th percentile.',
-    tables(results, autonat, atOnce),
-    '## Measured with',
-    Object.entries(versions).map(([name, entries]) => `- ${name}: ${Object.entries(entries).map(([key, value]) => `${key} ${value}`).join(', ')}`).join('\n')
-  ].join('\n\n')}\n`
-}
-
-export function tables (results: CellResult[], autonat: AutonatResult[], atOnce: AtOnceResult[]): string {
-  return [...punchTables(results), ...atOnceTable(atOnce), ...observedTable(results), ...autonatTable(autonat)].join('\n\n')
-}
-
-function punchTables (results: CellResult[]): string[] {
-  return (Object.keys(GROUPS) as Group[]).flatMap(group => {
-    const own = results.filter(({ cell }) => GROUPS[group].some(other => isSame(other, cell)))
-
-    return own.length === 0 ? [] : [`## ${TITLES[group].title}`, TITLES[group].text, tableOf(own)]
+/** The page in Markdown */
+export function report ({ results, autonat, atOnce, environment, versions }: Results): string {
+  return page({
+    title: 'Hole punching',
+    about: 'Written by `npm run test:nat -- --keep`, group by group, the last of them as follows; do not edit. `test/nat/README.md` describes the network.',
+    environment,
+    versions,
+    parts: [
+      'A run is three new processes: a public relay and two nodes behind NATs. The first dials the second over the relay. It counts if both then tell of a direct connection to the address at which the public network sees the other. The time is from the relayed connection to the direct one, as the first node sees it: median, and the 10th and 90th percentile.',
+      ...(Object.keys(GROUPS) as Group[]).map(group => punchSection(group, results)),
+      section('Two nodes dial each other at once', 'Two public js nodes, decorated, dial each other at the same moment from their listening ports, ping, and close. Over a distance the two dials become one connection; both ends notice and dial again from any port.', tableOf(atOnce, [
+        ['encrypter', ({ security }) => security === 'tls' ? 'TLS' : 'Noise', 'left'],
+        ['one way', ({ delay }) => `${delay} ms`],
+        ['from the listening port', ({ always }) => always ? 'always' : 'by default', 'left'],
+        ['dials', ({ dials }) => `2 × ${dials}`],
+        ['failed', ({ failed }) => `${failed}`],
+        ['dialed again', ({ redialed }) => `${redialed}`]
+      ])),
+      section('Identify', 'Runs in which the relay told the js nodes that it sees the port that they listen on.', tableOf(observedBy(results), [
+        ['relay', ({ relay }) => relay, 'left'],
+        ['runs', ({ seen }) => `${seen.filter(one => one).length} of ${seen.length}`]
+      ])),
+      section('AutoNAT', 'A js node asks five js AutoNAT v2 servers, all with `reusePort`, whether they reach the address at which it is seen.', tableOf(autonat, [
+        ['client', ({ case: { name } }) => name, 'left'],
+        ['dialed back', ({ dialedBack, dials }) => `${dialedBack} of ${dials}`],
+        ['announces the address', ({ announced, error }) => error ?? (announced ? 'yes' : 'no'), 'left']
+      ]))
+    ]
   })
-}
-
-function atOnceTable (results: AtOnceResult[]): string[] {
-  return results.length === 0
-    ? []
-    : [
-        '## Two nodes dial each other at once',
-        'Two public js nodes, decorated, dial each other at the same moment from their listening ports, ping, and close. Over a distance the two dials become one connection; both ends notice and dial again from any port.',
-        markdownTable({
-          columns: [{ title: 'encrypter', align: 'left' }, { title: 'one way' }, { title: 'from the listening port', align: 'left' }, { title: 'dials' }, { title: 'failed' }, { title: 'dialed again' }],
-          rows: results.map(({ security, delay, dials, always, failed, redialed }) => [security === 'tls' ? 'TLS' : 'Noise', `${delay} ms`, always ? 'always' : 'by default', `2 × ${dials}`, `${failed}`, `${redialed}`])
-        })
-      ]
 }
 
 /** Only of NATs that keep ports, and of nodes that dial from theirs */
-function observedTable (results: CellResult[]): string[] {
-  const rows = (['go', 'rust', 'js'] as const).flatMap(relay => {
-    const seen = results
+function observedBy (results: CellResult[]): Array<{ relay: string, seen: boolean[] }> {
+  return (['go', 'rust', 'js'] as const).map(relay => ({
+    relay,
+    seen: results
       .filter(({ cell: { a, b, nats, relay: other } }) => other === relay && ![a, b].includes('official') && ![nats.a, nats.b].includes('random'))
       .flatMap(({ outcomes }) => outcomes.flatMap(({ observed }) => observed ?? []))
-
-    return seen.length === 0 ? [] : [[relay, `${seen.filter(one => one).length} of ${seen.length}`]]
-  })
-
-  return rows.length === 0
-    ? []
-    : ['## Identify', 'Runs in which the relay told the js nodes that it sees the port that they listen on.', markdownTable({ columns: [{ title: 'relay', align: 'left' }, { title: 'runs' }], rows })]
+  })).filter(({ seen }) => seen.length > 0)
 }
 
-function autonatTable (results: AutonatResult[]): string[] {
-  return results.length === 0
-    ? []
-    : [
-        '## AutoNAT',
-        'A js node asks five js AutoNAT v2 servers, all with `reusePort`, whether they reach the address at which it is seen.',
-        markdownTable({
-          columns: [{ title: 'client', align: 'left' }, { title: 'dialed back' }, { title: 'announces the address', align: 'left' }],
-          rows: results.map(({ case: { name }, dialedBack, dials, announced, error }) => [name, `${dialedBack} of ${dials}`, error ?? (announced ? 'yes' : 'no')])
-        })
-      ]
+function punchSection (group: Group, results: CellResult[]): string {
+  const own = results.filter(({ cell }) => GROUPS[group].some(other => nameOf(other) === nameOf(cell)))
+
+  return section(TITLES[group].title, TITLES[group].text, tableOf(own, [
+    ['dials over the relay', ({ cell }) => PEERS[cell.a], 'left'],
+    ['is dialed', ({ cell }) => PEERS[cell.b], 'left'],
+    ['relay', ({ cell }) => cell.relay, 'left'],
+    ['encrypter', ({ cell }) => cell.security === 'tls' ? 'TLS' : 'Noise', 'left'],
+    ['NATs', ({ cell: { nats } }) => nats.a === nats.b ? NATS[nats.a] : `${NATS[nats.a]}, ${NATS[nats.b]}`, 'left'],
+    ['delay', ({ cell }) => `${cell.delay} ms`, 'left'],
+    ['direct', ({ outcomes }) => `${outcomes.filter(({ ok }) => ok).length} of ${outcomes.length}`],
+    ['ms', ({ outcomes }) => inMs(outcomes, times => median(times).toFixed(0))],
+    ['p10 to p90', ({ outcomes }) => inMs(outcomes, times => `${percentile(times, 10).toFixed(0)} to ${percentile(times, 90).toFixed(0)}`)],
+    ['relayed connection lives', ({ outcomes }) => outcomes.every(({ ok }) => ok) ? '' : `${outcomes.filter(({ ok, relayed }) => !ok && relayed).length} of ${outcomes.filter(({ ok }) => !ok).length}`],
+    ['left behind', ({ outcomes }) => leftBehind(outcomes), 'left']
+  ]))
 }
 
-export function isSame (one: Cell, other: Cell): boolean {
-  return (['a', 'b', 'relay', 'security', 'delay'] as const).every(key => one[key] === other[key]) && one.nats.a === other.nats.a && one.nats.b === other.nats.b
-}
+function inMs (outcomes: PunchOutcome[], text: (times: number[]) => string): string {
+  const times = outcomes.flatMap(({ ok, ms }) => ok && ms != null ? [ms] : [])
 
-function tableOf (results: CellResult[]): string {
-  return markdownTable({
-    columns: [
-      ...['dials over the relay', 'is dialed', 'relay', 'encrypter', 'NATs', 'delay'].map(title => ({ title, align: 'left' as const })),
-      { title: 'direct' },
-      { title: 'ms' },
-      { title: 'p10 to p90' },
-      { title: 'relayed connection lives' },
-      { title: 'left behind', align: 'left' }
-    ],
-    rows: results.map(({ cell, outcomes }) => {
-      const times = outcomes.flatMap(({ ok, ms }) => ok && ms != null ? [ms] : [])
-
-      return [
-        PEERS[cell.a],
-        PEERS[cell.b],
-        cell.relay,
-        cell.security === 'tls' ? 'TLS' : 'Noise',
-        cell.nats.a === cell.nats.b ? NATS[cell.nats.a] : `${NATS[cell.nats.a]}, ${NATS[cell.nats.b]}`,
-        `${cell.delay} ms`,
-        `${outcomes.filter(({ ok }) => ok).length} of ${outcomes.length}`,
-        times.length === 0 ? '' : median(times).toFixed(0),
-        times.length === 0 ? '' : `${percentile(times, 10).toFixed(0)} to ${percentile(times, 90).toFixed(0)}`,
-        outcomes.every(({ ok }) => ok) ? '' : `${outcomes.filter(({ ok, relayed }) => !ok && relayed).length} of ${outcomes.filter(({ ok }) => !ok).length}`,
-        leftBehind(outcomes)
-      ]
-    })
-  })
+  return times.length === 0 ? '' : text(times)
 }
 
 /** By js, of punches that failed */

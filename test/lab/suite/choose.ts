@@ -18,11 +18,11 @@ export function withChoice (command: Command): Command {
 }
 
 /**
- * In their order.
+ * In their order. `isSampled` tells which are left to chance.
  *
  * @throws {Error} if there is none with such a name
  */
-export function choose <T> (cells: T[], nameOf: (cell: T) => string, { only = '', sample, seed }: Choice): T[] {
+export function choose <T> (cells: T[], nameOf: (cell: T) => string, { only = '', sample, seed }: Choice, isSampled: (cell: T) => boolean = () => true): T[] {
   const exact = cells.filter(cell => nameOf(cell) === only)
   const named = exact.length > 0 ? exact : cells.filter(cell => nameOf(cell).includes(only))
 
@@ -30,9 +30,10 @@ export function choose <T> (cells: T[], nameOf: (cell: T) => string, { only = ''
     throw new Error(`No cell has "${only}" in its name`)
   }
 
-  const some = sample < 1 ? shuffled(named, seededRandom(seed)).slice(0, Math.ceil(named.length * sample)) : named
+  const toSample = named.filter(isSampled)
+  const left = sample < 1 ? shuffled(toSample, seededRandom(seed)).slice(Math.ceil(toSample.length * sample)) : []
 
-  say(`${some.length} of ${cells.length} cells, seed ${seed}`)
+  say(`${named.length - left.length} of ${cells.length} cells, seed ${seed}`)
 
-  return named.filter(cell => some.includes(cell))
+  return named.filter(cell => !left.includes(cell))
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { startKeeper } from '../../lab/link/namespace-link.ts'
 import { scriptPath } from '../../lab/script-path.ts'
 import type { MakeNetwork } from './keeper.ts'
@@ -24,5 +25,25 @@ export async function openLab (shape: NetworkShape, publicHosts: string[] = []):
     shape,
     commandAt: (place, command) => ['ip', 'netns', 'exec', made.namespaces[place], ...command],
     close
+  }
+}
+
+/** One network at a time: it stays while the next is to be the same */
+export class KeptLab {
+  #lab?: Lab
+
+  async open (shape: NetworkShape): Promise<Lab> {
+    if (!isDeepStrictEqual(this.#lab?.shape, shape)) {
+      await this.close()
+      this.#lab = await openLab(shape)
+    }
+
+    return this.#lab as Lab
+  }
+
+  async close (): Promise<void> {
+    const lab = this.#lab
+    this.#lab = undefined
+    await lab?.close()
   }
 }

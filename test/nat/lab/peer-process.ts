@@ -45,10 +45,10 @@ export interface Peer {
 }
 
 /**
- * Starts a peer. It ends with this process, however that ends.
+ * Starts a peer. It ends at the signal, and with this process, however that ends.
  */
-export function startPeer ([file, ...args]: string[]): Peer {
-  const subprocess = execa(file, args, { reject: false, buffer: false, stderr: 'pipe' })
+export function startPeer ([file, ...args]: string[], signal: AbortSignal): Peer {
+  const subprocess = execa(file, args, { reject: false, buffer: false, stderr: 'pipe', cancelSignal: signal })
   const emitter = new EventEmitter()
   const events: PeerEvent[] = []
   let complaints = ''
