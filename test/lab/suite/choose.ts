@@ -1,6 +1,5 @@
 import { numberFrom, wholeFrom } from '../arguments.ts'
 import { seededRandom, shuffled } from '../process/random.ts'
-import { say } from '../process/say.ts'
 import type { Command } from 'commander'
 
 /** What is typed to run a part of a suite */
@@ -32,8 +31,6 @@ export function choose <T> (cells: T[], nameOf: (cell: T) => string, { only = ''
 
   const toSample = named.filter(isSampled)
   const left = sample < 1 ? shuffled(toSample, seededRandom(seed)).slice(Math.ceil(toSample.length * sample)) : []
-
-  say(`${named.length - left.length} of ${cells.length} cells, seed ${seed}`)
 
   return named.filter(cell => !left.includes(cell))
 }
