@@ -41,6 +41,15 @@ const BURST_GROWTH = 32
 /** A rate that is not reached again is forgotten by this in a round, since a peer may pause between its messages */
 const DECAY = 0.9
 
+/** Or by this, down to the mean of all streams, if it is well above that */
+const DECAY_ABOVE_MEAN = 0.5
+
+/**
+ * Windows fit the path together, however unequal they are. So one below the mean becomes as large as that, and one above
+ * it is smaller by this part of what it has more. All of it would be too much: most streams may send little
+ */
+const LESS_ABOVE_MEAN = 1 / 4
+
 /** Each stream has this besides what fits, while that is less than the first window. So windows become equal, in bytes */
 const LEAST_WINDOW = 32 * 1024
 
@@ -53,9 +62,18 @@ const UPDATE = 1 / 4
 /** The most that must be free before an update, in bytes: a peer with a large window would lack the part that was not granted */
 const MOST_DUE = FIRST_WINDOW
 
-/** Bounds what windows may have together beyond the first one of each. They give back what they do not need */
+/** What the windows of a connection know of each other */
 export interface WindowBudget {
+  /** What they may have together beyond the first one of each, in bytes. They give back what they do not need */
   left: number
+
+  /** On how many something has arrived, and how much in a round trip, in bytes */
+  streams: number
+  delivered: number
+}
+
+export function windowBudget (left: number): WindowBudget {
+  return { left, streams: 0, delivered: 0 }
 }
 
 /**
@@ -176,7 +194,7 @@ export class ReceiveWindow {
     this.#endRound(roundTrip.isDraining(now), roundTrip.ms)
 
     if (now - this.#lastAt <= TAKEN_WITHIN && isRead && this.#wanted > this.#target) {
-      this.#delivered = Math.max(this.#delivered, this.#wanted / STEADY_GAIN)
+      this.#setDelivered(Math.max(this.#delivered, this.#wanted / STEADY_GAIN))
       this.#resize(this.#wanted)
     }
 
@@ -209,6 +227,7 @@ export class ReceiveWindow {
 
   /** The peer sends no more */
   end (): void {
+    this.#setDelivered(0)
     this.#resize(FIRST_WINDOW)
   }
 
@@ -244,16 +263,41 @@ export class ReceiveWindow {
       this.#flatRounds++
     }
 
-    this.#delivered = Math.max(delivered, isDraining ? 0 : this.#delivered * DECAY)
+    this.#setDelivered(Math.max(delivered, isDraining ? 0 : this.#remembered))
 
     const steadyGain = isDraining ? DRAIN_GAIN : STEADY_GAIN
     const gain = this.#flatRounds < FLAT_ROUNDS ? STARTUP_GAIN : steadyGain
     const least = Math.min(FIRST_WINDOW, LEAST_WINDOW + this.#delivered * Math.max(LEAST_TIME / ms, steadyGain))
-    const fits = Math.max(gain * this.#delivered, least)
+    const fits = Math.max(gain * this.#share, least)
 
     if (fits <= this.#target || this.#keptUp) {
       this.#resize(fits)
     }
+  }
+
+  #setDelivered (bytes: number): void {
+    this.#budget.streams += Math.sign(bytes) - Math.sign(this.#delivered)
+    this.#budget.delivered += bytes - this.#delivered
+    this.#delivered = bytes
+  }
+
+  /** What arrives in a round trip, of all streams */
+  get #mean (): number {
+    return this.#budget.delivered / this.#budget.streams
+  }
+
+  /** What was delivered before and still counts */
+  get #remembered (): number {
+    const mean = this.#mean
+
+    return this.#delivered > mean * GROWTH ? Math.max(mean, this.#delivered * DECAY_ABOVE_MEAN) : this.#delivered * DECAY
+  }
+
+  /** What counts as delivered for the window */
+  get #share (): number {
+    const more = this.#delivered - this.#mean
+
+    return this.#delivered - Math.min(more, LESS_ABOVE_MEAN * more)
   }
 
   #resize (wanted: number): void {

@@ -1,9 +1,8 @@
 import { StreamBufferError } from '@libp2p/interface'
 import { keepWholeWindow } from './paused-streams.ts'
 import { isBehind } from './reading.ts'
-import { MAX_WINDOW, ReceiveWindow } from './receive-window.ts'
+import { MAX_WINDOW, ReceiveWindow, windowBudget } from './receive-window.ts'
 import { Flag, FrameType, windowUpdate } from './yamux-frames.ts'
-import type { WindowBudget } from './receive-window.ts'
 import type { RoundTrip } from './round-trip.ts'
 import type { FrameHeader } from './yamux-frames.ts'
 import type { MessageStream, Stream, StreamMuxer } from '@libp2p/interface'
@@ -42,7 +41,7 @@ export class YamuxCredit {
   readonly #connection: MessageStream
   readonly #roundTrip: RoundTrip
   readonly #frames: Frames
-  readonly #budget: WindowBudget = { left: EXTRA_WINDOWS }
+  readonly #budget = windowBudget(EXTRA_WINDOWS)
 
   /** Of streams on which the peer has sent data, and may send more. Created when there is one */
   #windows?: Map<number, ReceiveWindow>
@@ -56,6 +55,15 @@ export class YamuxCredit {
     this.#connection = connection
     this.#frames = frames
     this.#roundTrip = roundTrip
+  }
+
+  /** Tell the peer of all that the muxer has granted, which tells it of the rest itself */
+  end (): void {
+    clearTimeout(this.#looking)
+    this.#windows?.forEach(({ withheld }, streamId) => {
+      this.#frames.write(windowUpdate(streamId, 0, withheld))
+    })
+    this.#windows = undefined
   }
 
   /** A message of the peer comes. `unfinished` is the stream of the last frame, which may not be whole */

@@ -1,8 +1,9 @@
 import { expect } from 'aegir/chai'
-import { MAX_WINDOW, ReceiveWindow } from '../../src/flow/receive-window.ts'
+import { MAX_WINDOW, ReceiveWindow, windowBudget } from '../../src/flow/receive-window.ts'
 import { RoundTrip } from '../../src/flow/round-trip.ts'
 import { FIRST_WINDOW } from '../../src/flow/yamux-frames.ts'
 import { KiB, MiB } from '../fixtures/bytes.ts'
+import { jain } from '../lab/statistics.ts'
 import { keepsUp, take, uploads } from './fixtures/window-paths.ts'
 
 describe('the receive windows of streams that upload together', () => {
@@ -18,16 +19,29 @@ describe('the receive windows of streams that upload together', () => {
           // each has 32 KiB and what comes in 250 ms, or in three round trips
           expect(latest[Math.floor(0.97 * latest.length)], 'ms in the queue').to.be.at.most(1.3 * (streams * 32 * KiB / rate + Math.max(250, 3 * roundTrip)))
           expect(sum / (rate * 20_000), 'of the line').to.be.above(0.95)
-          expect(sum ** 2 / (streams * shares.reduce((sum, share) => sum + share ** 2, 0)), 'fairness')
+          expect(jain(shares), 'fairness')
             .to.be.above(3 * rate * roundTrip / streams < FIRST_WINDOW ? 0.98 : 0.95)
         })
       }
     }
   }
 
+  for (const mbits of [50, 200]) {
+    for (const roundTrip of [20, 82, 200]) {
+      it(`become equal over ${mbits} Mbit/s and ${roundTrip} ms if one of four has begun before the others`, () => {
+        const rate = mbits * 125
+        const { shares } = uploads({ rate, roundTrip }, 4, 20_000, 3_000)
+        const sum = shares.reduce((sum, share) => sum + share)
+
+        expect(jain(shares), `${shares}`).to.be.above(0.98)
+        expect(sum / (rate * 10_000), 'of the line').to.be.above(0.95)
+      })
+    }
+  }
+
   it('are not smaller for a stream that pauses between its messages', () => {
     const path = new RoundTrip()
-    const window = new ReceiveWindow(0, { left: 32 * MiB }, keepsUp)
+    const window = new ReceiveWindow(0, windowBudget(32 * MiB), keepsUp)
     const message = 200 * KiB
     let now = 0
 
