@@ -215,12 +215,32 @@ export interface TCPOptions {
    * all that the peer sends in memory.
    *
    * Works with muxers that have windows, as yamux does. Up to a window may still arrive after a
-   * pause: with js-yamux 16 MiB for each stream, with `optimistic(yamux())` less. A connection with
-   * 512 MiB that nobody reads is aborted with a `StreamBufferError`.
+   * pause: 16 MiB for each stream, mostly less with `credit`. A connection with 512 MiB that nobody reads is
+   * aborted with a `StreamBufferError`.
    *
    * @default true
    */
   backpressure?: boolean
+
+  /**
+   * With yamux: let a peer send on each stream what its reader takes, and about what arrives in
+   * three round trips. A peer that uploads then fills no queue for seconds, in
+   * which its own new streams and pings would starve. Otherwise js-yamux lets it send 16 MiB after
+   * six messages, on any path. A connection with 64 MiB that nobody reads is aborted with a
+   * `StreamBufferError`.
+   *
+   * @default true
+   */
+  credit?: boolean
+
+  /**
+   * With yamux: send no more than about what arrives in three round trips before the peer has answered a ping of
+   * yamux. Otherwise the kernel takes up to twelve round trips of data, which new streams and answers to the
+   * pings of the peer cannot pass. There is no limit while pings are fast.
+   *
+   * @default true
+   */
+  sendWindow?: boolean
 
   /**
    * Dial from the port that a listener listens on, so that a NAT maps both to the same

@@ -78,6 +78,8 @@ const RULES: Record<keyof TCPOptions, Rule> = {
   attemptDelay: { mustBe: 'false or 10 or more milliseconds', holds: value => value === false || (typeof value === 'number' && value >= 10) },
   fairStreams: aBoolean,
   backpressure: aBoolean,
+  credit: aBoolean,
+  sendWindow: aBoolean,
   reusePort: aBoolean,
   linux: {
     mustBe: 'what linux() of libp2p-fast-tcp/linux returns',

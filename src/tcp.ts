@@ -7,6 +7,7 @@ import { dialerMetrics } from './dial/dialer-metrics.ts'
 import { Dialer } from './dial/dialer.ts'
 import { RacingDialer } from './dial/race/racing-dialer.ts'
 import { ConnectionFlow } from './flow/connection-flow.ts'
+import { YamuxFlows } from './flow/yamux-flows.ts'
 import { assertBaseClass } from './foreign/base-class.ts'
 import { expectIdentity } from './foreign/check.ts'
 import { TCPListener } from './listener/listener.ts'
@@ -43,6 +44,9 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   /** Every connection, dialed and accepted. Key: its timeline, which is also that of the upgraded connection */
   readonly #connections = new WeakMap<object, SocketConnection>()
 
+  /** What passes between the muxers and their connections */
+  readonly #yamuxFlows?: YamuxFlows
+
   /**
    * @throws {InvalidParametersError} if an option has a wrong value, or none has this name
    * @throws {ReusePortUnsupportedError} if `reusePort` is set and cannot work here
@@ -59,7 +63,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
     this.#logger = printableLogger(components.logger)
 
     const log = this.#logger.forComponent('libp2p:tcp')
-    const { linux, reusePort } = this.#settings
+    const { linux, reusePort, fairStreams = true, backpressure = true, credit = true, sendWindow = true } = this.#settings
 
     if (reusePort === true) {
       this.#reusePort = new ReusePort(({ host, port }, err) => {
@@ -93,11 +97,16 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       dial: async (ma, options, hooks) => this.#dialer.dial(ma, options, hooks)
     })
 
+    if (credit || sendWindow) {
+      this.#yamuxFlows = new YamuxFlows({ credit, sendWindow })
+    }
+
     // before the listeners of services, which open streams
     components.events?.addEventListener('connection:open', ({ detail: connection }) => {
       const maConn = this.#connections.get(connection.timeline)
 
       if (maConn == null) {
+        this.#yamuxFlows?.leave(connection)
         return
       }
 
@@ -109,8 +118,6 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       if (timelines.has(connection.timeline)) {
         gateNewStreams(connection)
       }
-
-      const { fairStreams = true, backpressure = true } = this.#settings
 
       if (fairStreams || backpressure) {
         maConn.traffic = new ConnectionFlow(connection, { fairStreams, backpressure })
@@ -159,6 +166,8 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
    * @throws {Error} the upgrader's error if the upgrade fails
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
+    this.#yamuxFlows?.adopt(options.upgrader)
+
     const connection = await this.#racingDialer.dial(ma, options)
 
     expectIdentity('timeline', this.#connections.has(connection.timeline))
@@ -170,6 +179,8 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
    * @throws {InvalidParametersError} if an option has a wrong value
    */
   createListener (options: TCPCreateListenerOptions): Listener {
+    this.#yamuxFlows?.adopt(options.upgrader)
+
     return new TCPListener({
       settings: listenerSettings(this.#settings, options),
       upgrader: options.upgrader,

@@ -34,7 +34,9 @@ export class YamuxFlow implements FrameListener {
   readonly #scanner = new FrameScanner(this)
   readonly #roundTrip = new RoundTrip()
   readonly #credit?: YamuxCredit
-  readonly #hasSendWindow: boolean
+
+  /** Whether a sender is to be made when much was sent */
+  #needsSender: boolean
 
   /** Exists once much was sent: a connection that sends little costs nothing */
   #sender?: YamuxSender
@@ -57,7 +59,7 @@ export class YamuxFlow implements FrameListener {
     }
 
     this.muxer = createMuxer()
-    this.#hasSendWindow = sendWindow && hasMembers('pingingMuxer', this.muxer)
+    this.#needsSender = sendWindow
     this.#credit = credit ? new YamuxCredit(connection, this, this.#roundTrip) : undefined
   }
 
@@ -104,13 +106,32 @@ export class YamuxFlow implements FrameListener {
   write (frame: Uint8Array | Uint8ArrayList): boolean {
     this.#sentBytes += frame.byteLength
 
-    if (this.#sender == null && this.#hasSendWindow && this.#sentBytes > MUCH) {
+    if (this.#needsSender && this.#sentBytes > MUCH) {
+      this.#startSending()
+    }
+
+    return this.#sender == null ? this.#send.call(this.#connection, frame) : this.#sender.send(frame)
+  }
+
+  #startSending (): void {
+    this.#needsSender = false
+
+    if (hasMembers('pingingMuxer', this.muxer)) {
       const send = this.#send.bind(this.#connection)
 
       this.#sender = new YamuxSender(this.#connection, send, async () => this.muxer.ping?.(), this.#roundTrip.ms)
     }
+  }
 
-    return this.#sender == null ? this.#send.call(this.#connection, frame) : this.#sender.send(frame)
+  /** Leave the connection to the muxer */
+  end (): void {
+    const connection = this.#connection
+
+    connection.send = this.#send
+    connection.removeEventListener('message', this)
+    connection.removeEventListener('drain', this)
+    this.#credit?.end()
+    this.#sender?.end()
   }
 
   /** The object listens, since a function would take memory for each connection */

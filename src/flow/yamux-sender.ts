@@ -86,6 +86,12 @@ export class YamuxSender {
     this.#unanswered?.refresh()
   }
 
+  /** Send what the connection takes */
+  end (): void {
+    this.#window.end()
+    this.#goOn()
+  }
+
   #sendPing (): void {
     if (!this.#isPinging) {
       this.#isPinging = true
@@ -102,11 +108,6 @@ export class YamuxSender {
       this.#sendPing()
     }
 
-    this.#goOn()
-  }
-
-  #giveUp (): void {
-    this.#window.end()
     this.#goOn()
   }
 
@@ -129,7 +130,7 @@ export class YamuxSender {
 
   /** The muxer must be told when there is room */
   #wait (): void {
-    this.#unanswered ??= setTimeout(() => { this.#giveUp() }, UNANSWERED).unref()
+    this.#unanswered ??= setTimeout(() => { this.end() }, UNANSWERED).unref()
   }
 
   #endWait (): void {

@@ -168,6 +168,20 @@ export const FOREIGN = {
     },
     replaces: ['sendResume']
   },
+  upgrader: {
+    feature: 'credit and a send window that fit the path',
+    object: 'upgrader',
+    from: 'libp2p',
+    uses: { getStreamMuxers: 'function' },
+    replaces: []
+  },
+  muxerFactory: {
+    feature: 'credit and a send window that fit the path',
+    object: 'factory of yamux',
+    from: '@libp2p/yamux',
+    uses: {},
+    replaces: ['createStreamMuxer']
+  },
   belowMuxer: {
     feature: 'credit and a send window that fit the path',
     object: 'connection below yamux',
@@ -210,7 +224,7 @@ export const IDENTITIES = {
     from: 'libp2p'
   },
   timeline: {
-    feature: 'fair streams, the limit for streams that a peer may not expect yet, and observed addresses',
+    feature: 'fair streams, credit and a send window that fit the path, the limit for streams that a peer may not expect yet, and observed addresses',
     identity: 'connection.timeline === maConn.timeline',
     from: 'libp2p'
   }

@@ -1,5 +1,5 @@
 import { InvalidParametersError } from '@libp2p/interface'
-import { MAX_TIMEOUT, aBoolean, checkOptions, milliseconds } from '../check-options.ts'
+import { MAX_TIMEOUT, checkOptions, milliseconds } from '../check-options.ts'
 import { PROTOCOL_NEGOTIATION_TIMEOUT } from '../libp2p.ts'
 import { OptimisticEncrypter } from './encrypter.ts'
 import { forwardLifecycle } from './forward-lifecycle.ts'
@@ -17,37 +17,16 @@ export interface OptimisticInit {
    * @default 10_000
    */
   replyTimeout?: number
-
-  /**
-   * For yamux: let a peer send on each stream what its reader takes, and about what arrives in
-   * three round trips. A peer that uploads then fills no queue for seconds, in
-   * which its own new streams and pings would starve. Otherwise js-yamux lets it send 16 MiB after
-   * six messages, on any path. A connection with 64 MiB that nobody reads is aborted with a
-   * `StreamBufferError`.
-   *
-   * @default true
-   */
-  credit?: boolean
-
-  /**
-   * For yamux: send no more than about what arrives in three round trips before the peer has answered a ping of
-   * yamux. Otherwise the kernel takes up to twelve round trips of data, which new streams and answers to the
-   * pings of the peer cannot pass. There is no limit while pings are fast.
-   *
-   * @default true
-   */
-  sendWindow?: boolean
 }
 
-const RULES: Record<keyof OptimisticInit, Rule> = { replyTimeout: milliseconds(1), credit: aBoolean, sendWindow: aBoolean }
+const RULES: Record<keyof OptimisticInit, Rule> = { replyTimeout: milliseconds(1) }
 
 /**
  * Decorates a factory of a stream muxer or of a connection encrypter, as `createLibp2p` takes
  * it. What it makes then negotiates without waiting for the answer.
  *
  * - a stream muxer saves a round trip on every stream of one protocol, if the caller passes
- * `negotiateFully: false` or the peer is known to speak the protocol. With yamux it also
- * sends what fits the path, and gives peers credit that does
+ * `negotiateFully: false` or the peer is known to speak the protocol
  * - a connection encrypter saves a round trip on every dial to a peer that does not name its
  * muxers in the security handshake, if exactly one muxer is configured. It also makes Noise
  * encrypt what is sent with no `await` between as one message, with any peer. Streams of small
@@ -82,7 +61,7 @@ export function optimistic <Components> (factory: (components: Components) => St
     const made: unknown = typeof factory === 'function' ? factory(components) : undefined
 
     if (hasMethod<StreamMuxerFactory>(made, 'createStreamMuxer')) {
-      return forwardLifecycle(made, new OptimisticMuxerFactory(made, components, timeout, { credit: init?.credit ?? true, sendWindow: init?.sendWindow ?? true }))
+      return forwardLifecycle(made, new OptimisticMuxerFactory(made, components, timeout))
     }
 
     if (hasMethod<ConnectionEncrypter>(made, 'secureOutbound')) {

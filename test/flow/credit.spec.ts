@@ -11,6 +11,7 @@ import { InOrder, sendNumbered } from './fixtures/numbered.ts'
 import { countHeld, mostIn, readSlowly } from './fixtures/slow-reader.ts'
 import { openStream, stockLine } from './fixtures/stacks.ts'
 import { UPLOAD, takeUploads, upload } from './fixtures/uploads.ts'
+import { countUpdates } from './fixtures/window-updates.ts'
 import type { StockLineInit } from './fixtures/stacks.ts'
 import type { Stream, StreamCloseEvent } from '@libp2p/interface'
 
@@ -22,34 +23,8 @@ const defer = cleanUpAfterEach()
 /** The part of a stream of js-yamux that an attacker would change */
 interface YamuxStream extends Stream {
   sendWindowCapacity: number
-  handleWindowUpdate(frame: unknown): void
   sendFrame(header: { type: number, flag: number, streamID: number, length: number }, data?: Uint8Array): boolean
   streamId: number
-}
-
-/**
- * Sends messages of 1 KiB on one stream, each when the one before was taken.
- *
- * @returns how many updates of its window have come by now
- */
-async function countUpdates (messages: number, init?: StockLineInit): Promise<() => number> {
-  const { listener, dialed } = await stockLine(defer, init)
-  const received = await takeUploads(listener)
-  const stream = await dialed.newStream(UPLOAD) as YamuxStream
-  const { handleWindowUpdate } = stream
-  let updates = 0
-
-  stream.handleWindowUpdate = frame => {
-    updates++
-    handleWindowUpdate.call(stream, frame)
-  }
-
-  for (let i = 1; i <= messages; i++) {
-    stream.send(new Uint8Array(KiB))
-    await until(() => received[0] === i * KiB, 'it has come')
-  }
-
-  return () => updates
 }
 
 /** What else a process does meanwhile, in ms */
@@ -83,7 +58,8 @@ describe('credit for a peer of stock js-libp2p', function () {
   })
 
   it('is not sent for each message', async () => {
-    const updates = await countUpdates(100)
+    const { listener, dialed } = await stockLine(defer)
+    const updates = await countUpdates(dialed, listener, 100)
 
     expect(updates()).to.be.at.most(4)
   })
@@ -172,7 +148,8 @@ describe('credit for a peer of stock js-libp2p', function () {
   }
 
   it('is given as ever with credit: false', async () => {
-    const updates = await countUpdates(10, { optimistic: { credit: false } })
+    const { listener, dialed } = await stockLine(defer, { tcp: { credit: false } })
+    const updates = await countUpdates(dialed, listener, 10)
 
     await until(() => updates() >= 10, 'each message is answered')
   })
@@ -208,9 +185,11 @@ describe('a hostile sender', function () {
     }
   }
 
-  for (const isUndecorated of [false, true]) {
-    const receiver = isUndecorated ? 'tcp() alone' : 'optimistic(yamux())'
-
+  for (const [receiver, init] of Object.entries<StockLineInit>({
+    'tcp()': {},
+    'optimistic(yamux())': { isDecorated: true },
+    'tcp({ credit: false })': { tcp: { credit: false } }
+  })) {
     it(`that ignores the window of a paused stream loses the connection to ${receiver}`, async () => {
       const { error, most } = await attack(stream => { stream.pause() }, async open => {
         const stream = await open()
@@ -223,14 +202,14 @@ describe('a hostile sender', function () {
             await delay(1)
           }
         }
-      }, { isUndecorated })
+      }, init)
 
       expect(error).to.have.property('name', 'ReceiveWindowExceededError')
       expect(most).to.be.at.most(16 * MiB + FIRST_WINDOW)
     })
 
     it(`that sends to paused streams for longer than their windows is made to wait by ${receiver}`, async () => {
-      const { listener, accepted, dialed } = await stockLine(defer, { isUndecorated })
+      const { listener, accepted, dialed } = await stockLine(defer, init)
       const streams: Stream[] = []
 
       await listener.handle(READ, stream => {
@@ -275,12 +254,12 @@ describe('a hostile sender', function () {
     expect(most).to.be.at.most(MAX_UNREAD + 2 * MiB)
   })
 
-  it('that sends 1 MiB on each of 1,000 streams that nobody reads loses the connection to tcp() alone at 512 MiB', async () => {
+  it('that sends 1 MiB on each of 1,000 streams that nobody reads loses the connection to tcp({ credit: false }) at 512 MiB', async () => {
     const { error, most } = await attack(() => {}, async open => {
       for (let i = 0; i < 1_000; i++) {
         (await open()).send(new Uint8Array(MiB))
       }
-    }, { isUndecorated: true })
+    }, { tcp: { credit: false } })
 
     expect(error).to.have.property('name', 'StreamBufferError')
     expect(most).to.be.at.most(514 * MiB)

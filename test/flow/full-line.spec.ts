@@ -21,7 +21,7 @@ interface Upload extends Omit<Line, 'dialer'> {
   received(): number
 }
 
-/** Ours, with `optimistic(yamux())`, uploads to a stock peer over a slow line */
+/** Ours, with `tcp()` alone, uploads to a stock peer over a slow line */
 async function uploadToStock (init: StockLineInit = {}): Promise<Upload> {
   const line = await stockLine(defer, { bytesPerSecond: RATE, ...init })
   const received = await takeUploads(line.stock)
@@ -79,7 +79,7 @@ describe('an upload to a stock peer over a slow line', function () {
   })
 
   it('has all on its way that the kernel takes with sendWindow: false', async () => {
-    const upload = await uploadToStock({ optimistic: { sendWindow: false } })
+    const upload = await uploadToStock({ tcp: { sendWindow: false } })
 
     await until(() => upload.received() > 8 * MiB, 'it is under way', 60_000)
     expect(await mostOnItsWay(upload, MiB)).to.be.above(3 * MiB)

@@ -1,8 +1,7 @@
 import { ConnectionClosedError, serviceCapabilities } from '@libp2p/interface'
 import { IncompatibleMuxerError } from '../../errors.ts'
-import { YamuxFlow } from '../../flow/yamux-flow.ts'
+import { decoratedFactory } from '../../flow/yamux-flows.ts'
 import { expectIdentity, hasMembers, warnOnce } from '../../foreign/check.ts'
-import { YAMUX } from '../../libp2p.ts'
 import { EarlyListener } from './early-listener.ts'
 import { rejectFailedStreams } from './failed-stream.ts'
 import { keepFin } from './kept-fin.ts'
@@ -12,7 +11,6 @@ import type { KnownProtocolsComponents } from './known-protocols.ts'
 import type { OptimisticMuxerInit } from './muxer.ts'
 import type { ProposalOutcome } from './proposal.ts'
 import type { HandlerLimits } from './protocol-limit.ts'
-import type { YamuxFlowInit } from '../../flow/yamux-flow.ts'
 import type { ComponentLogger, CounterGroup, MessageStream, Metrics, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
 
 export interface OptimisticMuxerComponents extends KnownProtocolsComponents {
@@ -29,19 +27,15 @@ export interface OptimisticMuxerComponents extends KnownProtocolsComponents {
  */
 export class OptimisticMuxerFactory implements StreamMuxerFactory {
   readonly protocol: string
-  readonly #factory: StreamMuxerFactory
+  readonly [decoratedFactory]: StreamMuxerFactory
   readonly #shared: OptimisticMuxerInit
-
-  /** Undefined for muxers that are not yamux */
-  readonly #flow?: YamuxFlowInit
 
   /** The `streams` of every muxer that was decorated. Undefined before the first */
   #muxers?: WeakSet<object>
 
-  constructor (factory: StreamMuxerFactory, components: OptimisticMuxerComponents, replyTimeout: number, flow: YamuxFlowInit) {
+  constructor (factory: StreamMuxerFactory, components: OptimisticMuxerComponents, replyTimeout: number) {
     this.protocol = factory.protocol
-    this.#factory = factory
-    this.#flow = factory.protocol === YAMUX && (flow.credit || flow.sendWindow) ? flow : undefined
+    this[decoratedFactory] = factory
 
     const metrics: CounterGroup<ProposalOutcome> | undefined = components.metrics?.registerCounterGroup('libp2p_optimistic_streams_total', {
       label: 'outcome',
@@ -91,20 +85,16 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
   }
 
   #createMuxer (connection: MessageStream): StreamMuxer {
-    const create = (): StreamMuxer => {
-      const muxer = this.#factory.createStreamMuxer(connection)
+    const muxer = this[decoratedFactory].createStreamMuxer(connection)
 
-      if (isOfLibp2p2(muxer)) {
-        const error = new IncompatibleMuxerError(this.protocol)
-        // libp2p tells nobody of an error on a listener
-        warnOnce('muxer of libp2p 2', error.message)
-        throw error
-      }
-
-      return muxer
+    if (isOfLibp2p2(muxer)) {
+      const error = new IncompatibleMuxerError(this.protocol)
+      // libp2p tells nobody of an error on a listener
+      warnOnce('muxer of libp2p 2', error.message)
+      throw error
     }
 
-    return this.#flow != null && hasMembers('belowMuxer', connection) ? new YamuxFlow(connection, create, this.#flow).muxer : create()
+    return muxer
   }
 }
 

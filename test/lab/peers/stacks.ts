@@ -9,7 +9,7 @@ import { importInstalled, installedVersions, ourVersion, stackVersions } from '.
 import type { Contender, OpenOptions } from './contender.ts'
 import type { Stack } from './node.ts'
 import type { TransportFactory } from './transport.ts'
-import type { OptimisticInit, TCPOptions } from '../../../src/index.ts'
+import type { TCPOptions } from '../../../src/index.ts'
 import type { Stream } from '@libp2p/interface'
 
 /** The connections of 5 minutes of idleness must not be cut after 2, in ms */
@@ -56,10 +56,10 @@ export const STACKS = {
   ours: async () => currentStack(await ourTcp(), true),
 
   /** The windows are left to yamux */
-  'no-credit': async () => currentStack(await ourTcp(), true, { credit: false }),
+  'no-credit': async () => currentStack(await ourTcp({ credit: false }), true),
 
   /** Sends what the kernel takes */
-  'no-window': async () => currentStack(await ourTcp(), true, { sendWindow: false }),
+  'no-window': async () => currentStack(await ourTcp({ sendWindow: false }), true),
 
   /** With what `linux()` sets by default */
   linux: async () => {
@@ -87,7 +87,7 @@ export function currentNode (name: keyof typeof STACKS): Composed {
 }
 
 /** Where it is decorated, encrypter, muxer and streams negotiate optimistically too */
-async function currentStack (transport: TransportFactory, isDecorated = false, init?: OptimisticInit): Promise<Stack> {
+async function currentStack (transport: TransportFactory, isDecorated = false): Promise<Stack> {
   const [{ createLibp2p }, { optimistic }, { noise }, { yamux }, { multiaddr }] = await Promise.all([
     import('libp2p'),
     import('../../../src/index.ts'),
@@ -102,7 +102,7 @@ async function currentStack (transport: TransportFactory, isDecorated = false, i
     options: {
       transports: [transport],
       connectionEncrypters: [isDecorated ? optimistic(noise()) : noise()],
-      streamMuxers: [isDecorated ? optimistic(yamux(), init) : yamux()]
+      streamMuxers: [isDecorated ? optimistic(yamux()) : yamux()]
     },
     streamOptions: isDecorated ? { negotiateFully: false } : {},
     toChannel (stream: Stream) {
