@@ -46,6 +46,21 @@ const PING_BYTES = 64 * 1024
 /** And no more often, in ms */
 const PING_INTERVAL = 50
 
+/**
+ * - `starting`: until a ping was slow
+ * - `limiting`: the window is what arrives
+ * - `ended`: pings are not answered any more, and there is no window
+ */
+type Phase = 'starting' | 'limiting' | 'ended'
+
+/**
+ * Why nothing may be sent before the ping is answered, however large the window is
+ *
+ * - `late`: while it is starting, the ping is slow, and more behind it would wait longer
+ * - `draining`: all must arrive, so that the next ping measures the path
+ */
+type Pause = 'late' | 'draining'
+
 interface Ping {
   at: number
 
@@ -69,9 +84,8 @@ interface Ping {
  */
 export class SendWindow {
   #part = Infinity
-
-  /** Until a ping was slow */
-  #isStarting = true
+  #phase: Phase = 'starting'
+  #pause?: Pause
   #sent = 0
 
   /** The last one. Answered or not */
@@ -94,13 +108,6 @@ export class SendWindow {
   #measureAt = -Infinity
   #measuredPart = Infinity
 
-  /** Nothing is sent until all has arrived: the next ping measures the path */
-  #isDraining = false
-
-  /** While it is starting: the ping that is on its way is slow, and more behind it would wait longer */
-  #isLate = false
-  #hasEnded = false
-
   /** `roundTrip` is what was measured until now, in ms */
   constructor (roundTrip?: number, now?: number) {
     if (roundTrip != null && now != null) {
@@ -111,14 +118,14 @@ export class SendWindow {
 
   /** Whether no more should be sent before the ping that is on its way is answered */
   get isFull (): boolean {
-    return !this.#isAnswered && !this.#hasEnded && (this.#isLate || this.#isDraining || this.#sent - this.#ping.sent >= this.#part)
+    return !this.#isAnswered && this.#phase !== 'ended' && (this.#pause != null || this.#sent - this.#ping.sent >= this.#part)
   }
 
   /** Whether a ping should be sent now */
   needsPing (now: number): boolean {
     const bytes = this.#sent - this.#ping.sent
 
-    return this.#isAnswered && !this.#hasEnded && (bytes >= this.#part || (bytes >= PING_BYTES && now >= this.#ping.at + PING_INTERVAL))
+    return this.#isAnswered && this.#phase !== 'ended' && (bytes >= this.#part || (bytes >= PING_BYTES && now >= this.#ping.at + PING_INTERVAL))
   }
 
   onSent (bytes: number, now: number): void {
@@ -127,7 +134,11 @@ export class SendWindow {
     }
 
     this.#sent += bytes
-    this.#isLate ||= this.#isStarting && !this.#isAnswered && now - this.#ping.at > this.#time
+
+    if (this.#phase === 'starting' && !this.#isAnswered && now - this.#ping.at > this.#time) {
+      this.#pause ??= 'late'
+    }
+
     this.#wasFull ||= this.isFull
   }
 
@@ -151,7 +162,7 @@ export class SendWindow {
     const { at, sent, startedAt, wasFull } = this.#ping
     const took = Math.max(now - at, LEAST_ROUND_TRIP)
     const bytes = sent - this.#arrived
-    const hasDrained = this.#isDraining && this.#sent - sent <= NOTHING
+    const hasDrained = this.#pause === 'draining' && this.#sent - sent <= NOTHING
 
     if (bytes <= NOTHING) {
       // the path is longer, or an event loop was late
@@ -159,19 +170,20 @@ export class SendWindow {
 
       this.#roundTrip = took
       this.#measureAt = now + (isDoubtful ? MEASURE_AGAIN : Math.max(MEASURE_INTERVAL, MEASURE_ROUND_TRIPS * took))
-      this.#measuredPart = this.#isStarting ? Infinity : this.#part
+      this.#measuredPart = this.#phase === 'starting' ? Infinity : this.#part
     } else {
       this.#roundTrip = Math.min(this.#roundTrip, took)
       this.#resize(bytes, now - Math.max(this.#answeredAt, startedAt), took, wasFull)
     }
 
+    const mustDrain = !hasDrained && (this.#pause === 'draining' || this.#mustMeasure(now, took, wasFull))
+
     this.#isAnswered = true
-    this.#isLate = false
+    this.#pause = mustDrain ? 'draining' : undefined
     this.#answeredAt = now
     this.#arrived = sent
-    this.#isDraining = !hasDrained && (this.#isDraining || this.#mustMeasure(now, took, wasFull))
 
-    return hasDrained || this.#isDraining || this.#wasFull
+    return hasDrained || mustDrain || this.#wasFull
   }
 
   /** What a ping may take, in ms */
@@ -181,7 +193,7 @@ export class SendWindow {
 
   /** Pings are not answered any more */
   end (): void {
-    this.#hasEnded = true
+    this.#phase = 'ended'
   }
 
   /** So many bytes have arrived in so many ms */
@@ -190,15 +202,15 @@ export class SendWindow {
     const times = took / this.#time
     const isGrowing = rate > this.#rate * GROWTH
 
-    this.#rate = Math.max(rate, (wasFull || times > QUEUED) && !this.#isDraining ? this.#rate * DECAY : this.#rate)
+    this.#rate = Math.max(rate, (wasFull || times > QUEUED) && this.#pause !== 'draining' ? this.#rate * DECAY : this.#rate)
 
-    if (this.#isStarting) {
+    if (this.#phase === 'starting') {
       if (times <= (isGrowing ? QUEUED_WHILE_GROWING : QUEUED)) {
         this.#part = times > 1 ? STARTUP_GAIN * bytes : Infinity
         return
       }
 
-      this.#isStarting = false
+      this.#phase = 'limiting'
       this.#measuredPart = this.#measureAt === -Infinity ? Infinity : this.#rate * this.#time
     }
 
@@ -207,7 +219,7 @@ export class SendWindow {
 
   #mustMeasure (now: number, took: number, wasFull: boolean): boolean {
     // a smaller window that makes pings no faster is too small: the path is longer, or the peer fills it
-    if (!this.#isStarting && this.#part < this.#measuredPart / 2) {
+    if (this.#phase === 'limiting' && this.#part < this.#measuredPart / 2) {
       return true
     }
 
