@@ -10,11 +10,12 @@ import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
 import { listOf, oneOf } from '../lab/arguments.ts'
-import { withCleanUp } from '../lab/process/interrupt.ts'
-import { progress } from '../lab/process/progress.ts'
 import { environment } from '../lab/report/environment.ts'
-import { COLUMNS, kept, page } from './page.ts'
-import type { Column, Outcome } from './page.ts'
+import { runCells } from '../lab/suite/run-cells.ts'
+import { runSuite } from '../lab/suite/run-suite.ts'
+import { COLUMNS, broken, report } from './report.ts'
+import type { Column, Outcome, Outcomes } from './report.ts'
+import type { SuiteContext } from '../lab/suite/run-suite.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..')
 
@@ -40,7 +41,7 @@ interface Test {
 }
 
 /** Of mocha */
-interface Report {
+interface MochaReport {
   passes: Test[]
   failures: Test[]
   pending: Test[]
@@ -52,44 +53,43 @@ interface Flags {
   write?: boolean
 }
 
-await new Command('test:official')
+await runSuite(new Command('test:official')
   .option('--columns <columns>', Object.keys(COLUMNS).join(), listOf(oneOf(Object.keys(COLUMNS) as Column[])), ['official', 'ours'])
   .option('--specs <patterns>', 'which files', listOf(pattern => pattern), SPECS)
-  .option('--write', 'into RESULTS.md')
-  .action(main)
-  .parseAsync()
+  .option('--write', 'into RESULTS.md'), main)
 
-async function main ({ columns, specs, write }: Flags): Promise<void> {
+async function main ({ columns, specs, write }: Flags, { signal, command, again }: SuiteContext): Promise<string[]> {
   const folder = await mkdtemp(path.join(tmpdir(), 'official-'))
+  const outcomes: Outcomes = Object.fromEntries(columns.map(column => [column, []]))
+  const cells = globSync(specs, { cwd: ROOT }).sort().flatMap(file => columns.map(column => ({ file, column })))
 
-  await withCleanUp(async () => { await rm(folder, { recursive: true, force: true }) }, async () => {
-    const files = globSync(specs, { cwd: ROOT }).sort()
-    const bar = progress(files.length * columns.length)
-    const outcomes = Object.fromEntries(columns.map(column => [column, []])) as unknown as Record<Column, Outcome[]>
+  try {
+    const found = await runCells(cells.map(({ file, column }, i) => ({
+      name: `${column} ${file}`,
+      again: again({ columns: column, specs: file }),
+      run: async () => ({ column, tests: await run(file, column, path.join(folder, `${i}.json`), signal) })
+    })), signal, ({ column, tests }) => ({
+      summary: (['passed', 'failed', 'skipped'] as const).map(result => `${tests.filter(test => test.result === result).length} ${result}`).join(', '),
+      complaints: tests.flatMap(({ title, result, reason }) => result === 'failed' && column !== 'official' ? [`${title}: ${reason}`] : [])
+    }), columns.length)
 
-    // a column has a processor, and its files come one after another
-    await Promise.all(columns.map(async column => {
-      for (const file of files) {
-        bar.step(`${column} ${file}`)
-        outcomes[column].push(...await run(file, column, path.join(folder, `${column}.json`)))
-      }
-    }))
-    bar.stop()
+    found.forEach(({ column, tests }) => outcomes[column]?.push(...tests))
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 
-    const text = page(outcomes, environment(['npm run test:official', ...process.argv.length > 2 ? ['--'] : [], ...process.argv.slice(2)].join(' ')))
+  const text = report(outcomes, environment(command))
 
-    if (write === true) {
-      await writeFile(path.join(import.meta.dirname, 'RESULTS.md'), text)
-    }
+  if (write === true) {
+    await writeFile(path.join(import.meta.dirname, 'RESULTS.md'), text)
+  }
 
-    process.stdout.write(text)
-    process.exitCode = kept(outcomes) ? 0 : 1
-  })
+  process.stdout.write(text)
+
+  return broken(outcomes)
 }
 
-async function run (file: string, column: Column, report: string): Promise<Outcome[]> {
-  await rm(report, { force: true })
-
+async function run (file: string, column: Column, report: string, signal: AbortSignal): Promise<Outcome[]> {
   const { stderr, timedOut } = await execa('mocha', [file, '--no-parallel', '--ui', 'bdd', '--timeout', `${TEST_TIMEOUT}`, '--reporter', 'json', '--reporter-option', `output=${report}`, '--exit'], {
     cwd: ROOT,
     env: {
@@ -99,13 +99,14 @@ async function run (file: string, column: Column, report: string): Promise<Outco
     },
     preferLocal: true,
     timeout: FILE_TIMEOUT,
+    cancelSignal: signal,
     stdout: 'ignore',
     // tests that fail are what this is about
     reject: false
   })
 
   try {
-    const { passes, failures, pending }: Report = JSON.parse(await readFile(report, 'utf8'))
+    const { passes, failures, pending }: MochaReport = JSON.parse(await readFile(report, 'utf8'))
 
     return [
       ...passes.map(({ fullTitle }): Outcome => ({ title: fullTitle, result: 'passed' })),

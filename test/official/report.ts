@@ -1,6 +1,7 @@
-import { provenance } from '../lab/report/environment.ts'
-import { markdownTable } from '../lab/report/table.ts'
+import { bullets, page, section } from '../lab/report/page.ts'
+import { markdownTable, tableOf } from '../lab/report/table.ts'
 import type { Environment } from '../lab/report/environment.ts'
+import type { ColumnOf } from '../lab/report/table.ts'
 
 /** What the specs can be run with, and the value of `TRANSPORT` that says so */
 export const COLUMNS = {
@@ -48,57 +49,47 @@ const RULES: Record<string, RegExp> = {
   'the timeout of a dial counts while a name is looked up': /timeout passes in a look-up/
 }
 
-/** Whether all that each of our columns runs passes, and each fault has a test that fails with the official transport */
-export function kept (outcomes: Outcomes): boolean {
-  return ours(outcomes).every(column => failures(outcomes, column).length === 0) &&
-    (outcomes.official == null || Object.keys(FAULTS).every(fault => ofFault(outcomes, fault) > 0))
+/** What fails in a column of ours, and faults that no test shows with the official transport */
+export function broken (outcomes: Outcomes): string[] {
+  return [
+    ...columnsOf(outcomes).filter(column => column !== 'official').flatMap(column => failures(outcomes, column).map(({ title }) => `${column}: ${title}`)),
+    ...Object.entries(FAULTS).filter(([fault]) => outcomes.official != null && ofFault(outcomes, fault) === 0).map(([fault, title]) => `No test fails with official for fault ${fault}, ${title}`)
+  ]
 }
 
-export function page (outcomes: Outcomes, environment: Environment): string {
-  const columns = Object.keys(outcomes) as Column[]
+export function report (outcomes: Outcomes, environment: Environment): string {
+  const columns = columnsOf(outcomes)
 
-  return `# Our behaviour tests, on the official transport and on ours
-
-${provenance(environment)} Each file has a process of its own.
-
-${markdownTable({
-    columns: [{ title: 'transport', align: 'left' }, { title: 'passed' }, { title: 'failed' }, { title: 'skipped' }],
-    rows: columns.map(column => [column, ...(['passed', 'failed', 'skipped'] as const).map(result => `${all(outcomes, column).filter(outcome => outcome.result === result).length}`)])
-  })}
-
-## What both must keep
-
-${markdownTable({
-    columns: [{ title: 'rule', align: 'left' }, ...columns.map(title => ({ title }))],
-    rows: Object.entries(RULES).map(([rule, pattern]) => [rule, ...columns.map(column => passed(all(outcomes, column), pattern))])
-  })}
-${outcomes.official == null
-    ? ''
-    : `
-## What only ours keeps
-
-${markdownTable({
-    columns: [{ title: 'fault', align: 'left' }, { title: 'tests that fail with @libp2p/tcp' }],
-    rows: Object.entries(FAULTS).map(([fault, title]) => [`${fault}, ${title}`, `${ofFault(outcomes, fault)}`])
-  })}
-`}
-${columns.map(column => list(outcomes, column)).join('')}`.trimEnd() + '\n'
+  return page({
+    title: 'Our behaviour tests, on the official transport and on ours',
+    about: 'Each file has a process of its own.',
+    environment,
+    parts: [
+      markdownTable(tableOf(columns, [
+        ['transport', column => column, 'left'],
+        ...(['passed', 'failed', 'skipped'] as const).map((result): ColumnOf<Column> => [result, column => `${all(outcomes, column).filter(outcome => outcome.result === result).length}`])
+      ])),
+      section('What both must keep', '', tableOf(Object.entries(RULES), [
+        ['rule', ([rule]) => rule, 'left'],
+        ...columns.map((column): ColumnOf<[string, RegExp]> => [column, ([, pattern]) => passed(all(outcomes, column), pattern)])
+      ])),
+      outcomes.official == null
+        ? ''
+        : section('What only ours keeps', '', tableOf(Object.entries(FAULTS), [
+          ['fault', ([fault, title]) => `${fault}, ${title}`, 'left'],
+          ['tests that fail with @libp2p/tcp', ([fault]) => `${ofFault(outcomes, fault)}`]
+        ])),
+      ...columns.map(column => bullets(`## What fails with ${column}`, failures(outcomes, column).map(({ title, reason }) => `${title}: \`${reason}\``)))
+    ]
+  })
 }
 
-function list (outcomes: Outcomes, column: Column): string {
-  const failed = failures(outcomes, column)
-
-  return failed.length === 0
-    ? ''
-    : `\n## What fails with ${column}\n\n${failed.map(({ title, reason }) => `- ${title}: \`${reason}\``).join('\n')}\n`
+function columnsOf (outcomes: Outcomes): Column[] {
+  return Object.keys(outcomes) as Column[]
 }
 
 function all (outcomes: Outcomes, column: Column): Outcome[] {
   return outcomes[column] ?? []
-}
-
-function ours (outcomes: Outcomes): Column[] {
-  return (Object.keys(outcomes) as Column[]).filter(column => column !== 'official')
 }
 
 function failures (outcomes: Outcomes, column: Column): Outcome[] {
