@@ -8,7 +8,7 @@ import { say } from '../lab/process/say.ts'
 import { environment } from '../lab/report/environment.ts'
 import { writeReport } from '../lab/report/page.ts'
 import { choose, withChoice } from '../lab/suite/choose.ts'
-import { runCells } from '../lab/suite/run-cells.ts'
+import { failedCells } from '../lab/suite/run-cells.ts'
 import { runSuite } from '../lab/suite/run-suite.ts'
 import { AT_ONCE_CASES, runAtOnce } from './at-once.ts'
 import { AUTONAT_CASES, isRight, runAutonat } from './autonat.ts'
@@ -40,13 +40,13 @@ interface Flags extends Choice {
 interface Job {
   name: string
   isSampled: boolean
-  run(measured: Measured): Promise<Verdict>
+  run(): Promise<Verdict>
 }
 
 const AT_ONCE_KEYS = ['security', 'delay', 'always'] as const
 const PARTS: Part[] = [...Object.keys(GROUPS) as Group[], 'at-once', 'autonat']
 
-async function main (flags: Flags, { signal, command, again }: SuiteContext): Promise<string[]> {
+async function main (flags: Flags, suite: SuiteContext): Promise<string[]> {
   const missing = await whatIsMissing()
 
   if (missing != null) {
@@ -58,20 +58,9 @@ async function main (flags: Flags, { signal, command, again }: SuiteContext): Pr
   const binaries = await buildBinaries('nat')
   const networks = new KeptLab()
   const measured: Measured = { results: [], autonat: [], atOnce: [] }
-  const jobs = choose(flags.groups.flatMap(part => jobsOf(part, flags, networks, binaries, signal)), ({ name }) => name, flags, ({ isSampled }) => isSampled)
-  let verdicts: Verdict[]
-
-  try {
-    verdicts = await runCells(jobs.map(({ name, run }) => ({
-      name,
-      again: again({ only: name, groups: undefined }),
-      run: async () => run(measured)
-    })), signal, verdict => verdict)
-  } finally {
-    await networks.close()
-  }
-
-  const results = { environment: environment(command), versions: await versions() }
+  const jobs = flags.groups.flatMap(part => jobsOf(part, flags, measured, networks, binaries, suite.signal))
+  const failed = await failedCells(choose(jobs, ({ name }) => name, flags, ({ isSampled }) => isSampled), suite).finally(async () => networks.close())
+  const results = { environment: environment(suite.command), versions: await versions() }
 
   if (flags.keep) {
     await writeReport(import.meta.dirname, { ...results, ...await withKept(measured) }, report)
@@ -79,7 +68,7 @@ async function main (flags: Flags, { signal, command, again }: SuiteContext): Pr
     process.stdout.write(report({ ...results, ...measured }))
   }
 
-  return jobs.filter((_, i) => (verdicts[i].complaints ?? []).length > 0).map(({ name }) => `not as promised: ${name}`)
+  return failed
 }
 
 async function whatIsMissing (): Promise<string | undefined> {
@@ -91,12 +80,12 @@ async function whatIsMissing (): Promise<string | undefined> {
   }
 }
 
-function jobsOf (part: Part, { runs = Infinity }: Flags, networks: KeptLab, binaries: Binaries, signal: AbortSignal): Job[] {
+function jobsOf (part: Part, { runs = Infinity }: Flags, { results, autonat, atOnce }: Measured, networks: KeptLab, binaries: Binaries, signal: AbortSignal): Job[] {
   switch (part) {
     case 'at-once': return AT_ONCE_CASES.map(one => ({
       name: `dials at once: ${one.security}, ${one.delay} ms`,
       isSampled: false,
-      async run ({ atOnce }) {
+      async run () {
         const result = await runAtOnce({ ...one, dials: Math.min(runs, one.dials) }, signal)
         atOnce.push(result)
 
@@ -106,7 +95,7 @@ function jobsOf (part: Part, { runs = Infinity }: Flags, networks: KeptLab, bina
     case 'autonat': return AUTONAT_CASES.map(one => ({
       name: `AutoNAT: ${one.name}`,
       isSampled: false,
-      async run ({ autonat }) {
+      async run () {
         const result = await runAutonat(one, signal)
         const summary = `${result.dialedBack} of ${result.dials} dialed back, the address is ${result.announced ? '' : 'not '}announced`
         autonat.push(result)
@@ -117,7 +106,7 @@ function jobsOf (part: Part, { runs = Infinity }: Flags, networks: KeptLab, bina
     default: return GROUPS[part].filter(({ a, b, relay }) => [a, b, relay].every(peer => peer === 'js' || isJs(peer) || binaries[peer] != null)).map(cell => ({
       name: nameOf(cell),
       isSampled: true,
-      async run ({ results }) {
+      async run () {
         const result = await runCell({ ...cell, runs: Math.min(runs, cell.runs) }, networks, binaries, signal)
         results.push(result)
 

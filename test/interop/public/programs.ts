@@ -10,6 +10,7 @@ export interface RunInit {
   test: Test
   redis: string
   env: Record<string, string>
+  signal: AbortSignal
 
   /** The command line that runs this command line there */
   under?(place: string, command: string[]): string[]
@@ -24,12 +25,12 @@ let tests = 0
  * @returns by `section.name`: what the dialer prints
  * @throws {Error} if the dialer fails
  */
-export async function runTest (dialer: PeerName, others: Array<{ place: string, peer: PeerName, env: Record<string, string> }>, { test, redis, env, under = (place, command) => command }: RunInit): Promise<Record<string, string>> {
+export async function runTest (dialer: PeerName, others: Array<{ place: string, peer: PeerName, env: Record<string, string> }>, { test, redis, env, signal, under = (place, command) => command }: RunInit): Promise<Record<string, string>> {
   const common = { ...env, TRANSPORT: 'tcp', MUXER: 'yamux', REDIS_ADDR: redis, TEST_KEY: `${process.pid}`.padEnd(4, '-') + `${tests++}`, TEST_TIMEOUT_SECS: '30' }
   const start = (peer: PeerName, place: string, env: Record<string, string>): ReturnType<typeof execa> => {
     const [file, ...args] = under(place, commandOf(peer, test))
 
-    return execa(file, args, { env: { ...common, STACK: peer, ...env }, reject: false, timeout: 60_000 })
+    return execa(file, args, { env: { ...common, STACK: peer, ...env }, reject: false, timeout: 60_000, cancelSignal: signal })
   }
   const started = others.map(({ peer, place, env }) => start(peer, place, { IS_DIALER: 'false', ...env }))
 

@@ -1,4 +1,5 @@
 import { say } from '../process/say.ts'
+import type { SuiteContext } from './run-suite.ts'
 
 export interface Cell<T> {
   name: string
@@ -72,4 +73,11 @@ export async function runCells <T> (cells: Array<Cell<T>>, signal: AbortSignal, 
   }
 
   return results
+}
+
+/** Runs cells that judge themselves and can be chosen by their names. Returns the names of those that did not go as promised. */
+export async function failedCells (cells: Array<Pick<Cell<Verdict>, 'name' | 'run'>>, { signal, again }: Pick<SuiteContext, 'signal' | 'again'>): Promise<string[]> {
+  const verdicts = await runCells(cells.map(({ name, run }) => ({ name, run, again: again({ only: name }) })), signal, verdict => verdict)
+
+  return cells.filter((_, i) => (verdicts[i].complaints ?? []).length > 0).map(({ name }) => `not as promised: ${name}`)
 }
