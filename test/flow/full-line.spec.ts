@@ -1,19 +1,18 @@
 import { byteStream } from '@libp2p/utils'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
+import { testsAtOnce } from '../fixtures/all-at-once.ts'
 import { MiB } from '../fixtures/bytes.ts'
-import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { ECHO } from '../fixtures/node.ts'
 import { until, within } from '../fixtures/waiting.ts'
 import { stockLine } from './fixtures/stacks.ts'
 import { UPLOAD, takeUploads } from './fixtures/uploads.ts'
 import type { Line, StockLineInit } from './fixtures/stacks.ts'
+import type { Defer } from '../fixtures/cleanup.ts'
 import type { StreamMuxer } from '@libp2p/interface'
 
 const RATE = 1.25 * MiB
 const CHUNK = new Uint8Array(64 * 1024)
-
-const defer = cleanUpAfterEach()
 
 interface Upload extends Omit<Line, 'dialer'> {
   /** What has left the stream and has not arrived, in bytes */
@@ -22,7 +21,7 @@ interface Upload extends Omit<Line, 'dialer'> {
 }
 
 /** Ours, with `tcp()` alone, uploads to a stock peer over a slow line */
-async function uploadToStock (init: StockLineInit = {}): Promise<Upload> {
+async function uploadToStock (defer: Defer, init: StockLineInit = {}): Promise<Upload> {
   const line = await stockLine(defer, { bytesPerSecond: RATE, ...init })
   const received = await takeUploads(line.stock)
   const stream = await line.accepted.newStream(UPLOAD)
@@ -60,8 +59,10 @@ async function mostOnItsWay ({ onItsWay, received }: Upload, bytes: number): Pro
 describe('an upload to a stock peer over a slow line', function () {
   this.timeout(90_000)
 
-  it('has no more on its way than fits the line, and answers to the peer pass it', async () => {
-    const upload = await uploadToStock()
+  const itAtOnce = testsAtOnce()
+
+  itAtOnce('has no more on its way than fits the line, and answers to the peer pass it', async defer => {
+    const upload = await uploadToStock(defer)
 
     await until(() => upload.received() > 12 * MiB, 'it is under way', 60_000)
     expect(await mostOnItsWay(upload, 4 * MiB)).to.be.below(3 * MiB)
@@ -78,17 +79,17 @@ describe('an upload to a stock peer over a slow line', function () {
     upload.dialed.abort(new Error('The test is over'))
   })
 
-  it('has all on its way that the kernel takes with sendWindow: false', async () => {
-    const upload = await uploadToStock({ tcp: { sendWindow: false } })
+  itAtOnce('has all on its way that the kernel takes with sendWindow: false', async defer => {
+    const upload = await uploadToStock(defer, { tcp: { sendWindow: false } })
 
     await until(() => upload.received() > 8 * MiB, 'it is under way', 60_000)
     expect(await mostOnItsWay(upload, MiB)).to.be.above(3 * MiB)
     upload.dialed.abort(new Error('The test is over'))
   })
 
-  it('goes on if the peer does not answer pings any more', async () => {
+  itAtOnce('goes on if the peer does not answer pings any more', async defer => {
     const muxers: StreamMuxer[] = []
-    const upload = await uploadToStock({
+    const upload = await uploadToStock(defer, {
       stockMuxer: () => {
         const factory = yamux()()
         const { createStreamMuxer } = factory
@@ -115,10 +116,11 @@ describe('an upload to a stock peer over a slow line', function () {
     upload.dialed.abort(new Error('The test is over'))
   })
 
-  it('is not held up by a window that is full when it ends', async () => {
-    const upload = await uploadToStock()
+  itAtOnce('is not held up by a window that is full when it ends', async defer => {
+    const upload = await uploadToStock(defer)
 
     await until(() => upload.received() > 12 * MiB, 'it is under way', 60_000)
-    await within(20_000, 'close', upload.accepted.close())
+    // libp2p itself waits for 1 s
+    await upload.accepted.close({ signal: AbortSignal.timeout(20_000) })
   })
 })
