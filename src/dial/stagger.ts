@@ -133,7 +133,8 @@ class Stagger<Target, Connected> {
     this.#errors.push(err)
 
     if (this.#waiting.length > 0) {
-      this.#nextIn(Math.max(0, this.#lastStart + MIN_ATTEMPT_DELAY - performance.now()))
+      // Node drops the fraction of a timer
+      this.#nextIn(Math.max(0, Math.ceil(this.#lastStart + MIN_ATTEMPT_DELAY - performance.now())))
     } else {
       this.#next()
     }

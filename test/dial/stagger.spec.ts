@@ -61,6 +61,8 @@ describe('targets that are tried in turn', () => {
   })
 
   it('follow at once if the one before fails', async () => {
+    // not the time that the first attempt reads: a busy machine may stop us before it does
+    const start = performance.now()
     const { attempts, result } = begin(['a', 'b'], { delay: 60_000 })
     attempts.all[0].fail()
     await until(() => attempts.all.length === 2, 'b is tried')
@@ -68,7 +70,7 @@ describe('targets that are tried in turn', () => {
 
     expect(await result).to.equal('b')
     // timers are early by less than a millisecond
-    expect(attempts.all[1].at - attempts.all[0].at).to.be.at.least(MIN_ATTEMPT_DELAY - 1)
+    expect(attempts.all[1].at - start).to.be.at.least(MIN_ATTEMPT_DELAY - 1)
   })
 
   it('follow after a while if the one before is silent, which goes on and may still be first', async () => {
