@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { TimeoutError } from '@libp2p/interface'
 import { expect } from 'aegir/chai'
 import { TCPStalledWriteError } from '../../src/index.ts'
+import { testsAtOnce } from '../fixtures/all-at-once.ts'
 import { KiB, MiB, payload, sendAll, sendPolitely, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
@@ -10,6 +11,7 @@ import { rawTransport } from '../fixtures/raw.ts'
 import { closed, openSockets, until, within } from '../fixtures/waiting.ts'
 import { chattyPeer, stall } from '../fixtures/workers.ts'
 import type { TCPOptions } from '../../src/index.ts'
+import type { Defer } from '../fixtures/cleanup.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
@@ -30,16 +32,16 @@ function chat (socket: Socket): () => void {
   return () => { clearInterval(chat) }
 }
 
+async function dialed (defer: Defer, init: TCPOptions = { stalledWriteTimeout: STALLED_WRITE_TIMEOUT }): Promise<[MultiaddrConnection, Socket]> {
+  const { conn, socket } = await dialedPeer(defer, init, { pauseOnConnect: true })
+
+  return [conn, socket]
+}
+
 describe('the limit for writes that stall', function () {
   this.timeout(30_000)
 
   const defer = cleanUpAfterEach()
-
-  async function dialed (init: TCPOptions = { stalledWriteTimeout: STALLED_WRITE_TIMEOUT }): Promise<[MultiaddrConnection, Socket]> {
-    const { conn, socket } = await dialedPeer(defer, init, { pauseOnConnect: true })
-
-    return [conn, socket]
-  }
 
   async function expectCut (conn: MultiaddrConnection): Promise<void> {
     const { error, local } = await closed(conn, 20_000)
@@ -54,7 +56,7 @@ describe('the limit for writes that stall', function () {
 
   it('cuts a peer that sends but never reads', async () => {
     const before = openSockets()
-    const [conn, socket] = await dialed()
+    const [conn, socket] = await dialed(defer)
     const begin = performance.now()
 
     defer(chat(socket))
@@ -83,7 +85,7 @@ describe('the limit for writes that stall', function () {
   })
 
   it('cuts it also where little is left to send, after it has read much', async () => {
-    const [conn, socket] = await dialed()
+    const [conn, socket] = await dialed(defer)
     const sent = payload(8 * MiB)
     let received = 0
 
@@ -102,7 +104,7 @@ describe('the limit for writes that stall', function () {
   })
 
   it('ends a close() to such a peer', async () => {
-    const [conn, socket] = await dialed()
+    const [conn, socket] = await dialed(defer)
 
     defer(chat(socket))
     sendAll(conn, payload(32 * MiB))
@@ -112,42 +114,8 @@ describe('the limit for writes that stall', function () {
     expect(await within(1_000, 'close()', closing)).to.be.an.instanceOf(TCPStalledWriteError)
   })
 
-  it('leaves a slow reader alone, however long it takes', async () => {
-    const [conn, socket] = await dialed({ stalledWriteTimeout: 1_000 })
-    const data = payload(12 * MiB)
-    const begin = performance.now()
-    const received = readSlowly(socket, { bytes: 128 * KiB, every: 50, replyEvery: 20 })
-
-    sendAll(conn, data)
-    await conn.close()
-
-    expect(await received).to.deep.equal(tally(data))
-    expect(performance.now() - begin).to.be.greaterThan(3_000)
-  })
-
-  it('leaves a reader alone that pauses for less than the limit', async () => {
-    const [conn, socket] = await dialed({ stalledWriteTimeout: 2_000 })
-    const data = payload(12 * MiB)
-    const received = readSlowly(socket, { bytes: 4 * MiB, every: 5, replyEvery: 20, pauseFor: 1_000 })
-
-    sendAll(conn, data)
-    await conn.close()
-
-    expect(await received).to.deep.equal(tally(data))
-  })
-
-  it('leaves a peer alone to which there is nothing to send', async () => {
-    const [conn, socket] = await dialed()
-
-    defer(chat(socket))
-    conn.send(payload(KiB))
-    await delay(STALLED_WRITE_TIMEOUT * 3)
-
-    expect(conn.status).to.equal('open')
-  })
-
   it('begins anew when something waits again', async () => {
-    const [conn, socket] = await dialed()
+    const [conn, socket] = await dialed(defer)
 
     sendAll(conn, payload(8 * MiB))
     socket.resume()
@@ -158,16 +126,6 @@ describe('the limit for writes that stall', function () {
     defer(chat(socket))
     sendAll(conn, payload(32 * MiB))
     await expectCut(conn)
-  })
-
-  it('is off at 0', async () => {
-    const [conn, socket] = await dialed({ stalledWriteTimeout: 0 })
-
-    defer(chat(socket))
-    sendAll(conn, payload(32 * MiB))
-    await delay(STALLED_WRITE_TIMEOUT * 3)
-
-    expect(conn.status).to.equal('open')
   })
 
   it('cuts no peer because the event loop was busy', async () => {
@@ -191,5 +149,55 @@ describe('the limit for writes that stall', function () {
     for (const stalledWriteTimeout of [-1, NaN, '1' as unknown as number]) {
       expect(() => rawTransport(defer, { stalledWriteTimeout })).to.throw().with.property('name', 'InvalidParametersError')
     }
+  })
+})
+
+describe('the limit for writes that stall leaves a peer alone that', function () {
+  this.timeout(30_000)
+
+  const itAtOnce = testsAtOnce()
+
+  itAtOnce('reads slowly, however long it takes', async defer => {
+    const [conn, socket] = await dialed(defer, { stalledWriteTimeout: 1_000 })
+    const data = payload(12 * MiB)
+    const begin = performance.now()
+    const received = readSlowly(socket, { bytes: 128 * KiB, every: 50, replyEvery: 20 })
+
+    sendAll(conn, data)
+    await conn.close()
+
+    expect(await received).to.deep.equal(tally(data))
+    expect(performance.now() - begin).to.be.greaterThan(3_000)
+  })
+
+  itAtOnce('pauses for less than the limit', async defer => {
+    const [conn, socket] = await dialed(defer, { stalledWriteTimeout: 2_000 })
+    const data = payload(12 * MiB)
+    const received = readSlowly(socket, { bytes: 4 * MiB, every: 5, replyEvery: 20, pauseFor: 1_000 })
+
+    sendAll(conn, data)
+    await conn.close()
+
+    expect(await received).to.deep.equal(tally(data))
+  })
+
+  itAtOnce('gets nothing more', async defer => {
+    const [conn, socket] = await dialed(defer)
+
+    defer(chat(socket))
+    conn.send(payload(KiB))
+    await delay(STALLED_WRITE_TIMEOUT * 3)
+
+    expect(conn.status).to.equal('open')
+  })
+
+  itAtOnce('reads nothing, with a limit of 0', async defer => {
+    const [conn, socket] = await dialed(defer, { stalledWriteTimeout: 0 })
+
+    defer(chat(socket))
+    sendAll(conn, payload(32 * MiB))
+    await delay(STALLED_WRITE_TIMEOUT * 3)
+
+    expect(conn.status).to.equal('open')
   })
 })

@@ -109,7 +109,7 @@ for (const [name, encrypter] of Object.entries(ENCRYPTERS)) {
         const listener = await createNode(defer, { listen: true, connectionEncrypters: [leaving(encrypter(), 'secureInbound')] })
         const dialer = await createNode(defer, waiting)
 
-        await expect(within(3_000, 'the dial', dialer.dial(listener.getMultiaddrs()))).to.eventually.be.rejected()
+        await expect(within(5_000, 'the dial', dialer.dial(listener.getMultiaddrs()))).to.eventually.be.rejected()
           .with.property('message').that.does.not.include('took longer')
         await until(() => openSockets() === 0, 'no socket is left')
       })
@@ -119,7 +119,7 @@ for (const [name, encrypter] of Object.entries(ENCRYPTERS)) {
         const dialer = await createNode(defer, { connectionEncrypters: [leaving(encrypter(), 'secureOutbound')] })
 
         await expect(dialer.dial(listener.getMultiaddrs())).to.eventually.be.rejected()
-        await within(3_000, 'the end', until(() => openSockets() === 0, 'no socket is left'))
+        await within(5_000, 'the end', until(() => openSockets() === 0, 'no socket is left'))
       })
     })
   }

@@ -12,7 +12,7 @@ const STREAMS = isThorough ? 27_000 : 600
 /** To official listeners it is less: the streams that they lose stay open */
 const COMPARED = isThorough ? 6_000 : 300
 
-const ROUNDS = 5
+const ROUNDS = 3
 
 /** Lost streams of a connection use up libp2p's limit of 32 for a protocol, after which all others are lost with them */
 const BELOW_LIMIT = 20

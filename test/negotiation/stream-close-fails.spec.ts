@@ -22,7 +22,7 @@ const GONE = '/test/gone/1.0.0'
 /** A window of yamux is 256 KiB: what is larger waits in the stream, as nobody reads it */
 const SIZES = { 'no bytes': 0, '1 KiB': KiB, '200 kB': 200_000, '300 kB': 300_000, '1 MiB': MiB, '20 MiB': 20 * MiB }
 
-const REPLY_TIMEOUT = 300
+const REPLY_TIMEOUT = 100
 
 /** js-mplex resets a stream with more than that, in bytes, if nobody reads it: perhaps before it ends otherwise */
 const MPLEX_UNREAD = 4 * MiB
