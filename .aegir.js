@@ -1,3 +1,5 @@
+import path from 'node:path'
+
 /** @type {import('aegir').PartialOptions} */
 export default {
   build: {
@@ -8,7 +10,13 @@ export default {
   },
   test: {
     // aegir asks Node to transform types, and then every process that a test starts warns; stripping them is Node's default
-    before: () => ({ env: { NODE_OPTIONS: process.env.NODE_OPTIONS ?? '' } })
+    before: () => ({
+      env: {
+        NODE_OPTIONS: process.env.NODE_OPTIONS ?? '',
+        // hundreds of processes start, each of which would compile a whole node
+        NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/node')
+      }
+    })
   },
   docs: {
     // to the folder .docs only: it publishes in CI by default
