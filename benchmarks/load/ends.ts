@@ -7,9 +7,6 @@ import type { LoadTasks } from './worker.ts'
 import type { Link } from '../../test/lab/link/link.ts'
 import type { PeerName } from '../../test/lab/peers/build.ts'
 
-/** The default of its library: with a higher limit it grows no window */
-const RUST_LIMIT = ['--streams', '512']
-
 export interface Receiver {
   address: string
   arrived(): Promise<Arrived>
@@ -27,7 +24,7 @@ export function isNative (name: StackName): name is PeerName {
 
 export async function startReceiver (link: Link, name: StackName): Promise<Receiver> {
   if (isNative(name)) {
-    const program = runProgram(link.commandAt('listener', [binaryOf(name), 'listen', '--host', link.listenHost, ...name === 'rust' ? RUST_LIMIT : []]))
+    const program = runProgram(link.commandAt('listener', [binaryOf(name), 'listen', '--host', link.listenHost]))
     const { multiaddr, peerId } = await program.nextLine()
 
     return {

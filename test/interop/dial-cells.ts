@@ -95,6 +95,8 @@ function listenCommand ({ listener, security, listenerOptimism, gater, peerStore
     ...program(listener, binaries), 'listen',
     '--security', security,
     '--host', link.listenHost,
+    // 1,000 at once are more than its library takes by default
+    ...(listener === 'rust' ? ['--streams', '4096'] : []),
     ...(listenerOptimism == null ? [] : ['--optimism', listenerOptimism]),
     ...(gater == null ? [] : ['--gater', `${gater}`]),
     ...peerStoreOf(listener, peerStore)

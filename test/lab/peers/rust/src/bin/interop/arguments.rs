@@ -7,7 +7,7 @@ use peers::{
 };
 
 pub const USAGE: &str = "\
-usage: interop listen [--host 127.0.0.1] [--port 0] [--security noise|tls] [--streams 4096]
+usage: interop listen [--host 127.0.0.1] [--port 0] [--security noise|tls] [--streams 512]
        interop dial <multiaddr>|- [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]
        interop perf <multiaddr> [--bytes 268435456] [--count 200] [--security noise|tls]
        interop load <multiaddr> [--uploads 1] [--ms 60000] [--security noise|tls]";
@@ -70,7 +70,7 @@ impl Command {
                 host: flags.take("host", "127.0.0.1".to_owned())?,
                 port: flags.take("port", 0)?,
                 security,
-                streams: flags.take("streams", 4_096)?,
+                streams: flags.take("streams", 512)?,
             }),
             Some("dial") => Self::Dial(Dial {
                 targets: Targets::parse(

@@ -9,6 +9,7 @@ mod listen;
 mod load;
 mod node;
 mod open;
+mod per_connection;
 mod perf;
 mod protocols;
 mod serve;

@@ -9,7 +9,7 @@ use peers::{
     swarm::{keep_connections, swarm},
 };
 
-use crate::{arrivals::Arrivals, open, serve};
+use crate::{arrivals::Arrivals, open, per_connection::PerConnection, serve};
 
 /// What nearly every rust-libp2p node has, and streams.
 #[derive(NetworkBehaviour)]
@@ -34,10 +34,14 @@ pub fn node(security: Security, role: Role) -> Result<Swarm<Behaviour>, BoxError
         Role::Dialer => (yamux::Config::default(), None, None),
         Role::Listener { streams, arrivals } => {
             let mut muxer = yamux::Config::default();
-            // the default is 512 and one more ends the connection; 4,096 is the most that Yamux's default connection
-            // window of 1 GiB admits, and leaves none of it to let a stream's window grow beyond 256 KiB
+            // one more ends the connection; 4,096 is the most that Yamux's default connection window of 1 GiB admits, and
+            // leaves none of it to let a stream's window grow beyond 256 KiB
             muxer.set_max_num_streams(streams);
-            (muxer, Some(streams), Some(serve::Behaviour { arrivals }))
+            (
+                muxer,
+                Some(streams),
+                Some(PerConnection(serve::Streams { arrivals })),
+            )
         }
     };
     let configure = |config: Config| match limits {

@@ -8,21 +8,17 @@ use std::{
 };
 
 use libp2p::{
-    Multiaddr, PeerId, Stream, StreamProtocol,
-    core::{
-        Endpoint,
-        transport::PortUse,
-        upgrade::{DeniedUpgrade, ReadyUpgrade},
-    },
+    PeerId, Stream, StreamProtocol,
+    core::upgrade::{DeniedUpgrade, ReadyUpgrade},
     swarm::{
-        ConnectionDenied, ConnectionHandler, ConnectionHandlerEvent, ConnectionId, FromSwarm,
-        NetworkBehaviour, NotifyHandler, SubstreamProtocol, THandler, THandlerInEvent,
-        THandlerOutEvent, ToSwarm,
+        ConnectionHandler, ConnectionHandlerEvent, NotifyHandler, SubstreamProtocol, ToSwarm,
         handler::{ConnectionEvent, DialUpgradeError, FullyNegotiatedOutbound},
     },
 };
 use peers::program::BoxError;
 use tokio::sync::{mpsc, oneshot};
+
+use crate::per_connection::{Handlers, PerConnection};
 
 type Answer = oneshot::Sender<Result<Stream, BoxError>>;
 
@@ -49,23 +45,25 @@ impl Opener {
     }
 }
 
-pub struct Behaviour {
+pub struct Requests {
     opener: Opener,
     requests: mpsc::UnboundedReceiver<Request>,
 }
+
+pub type Behaviour = PerConnection<Requests>;
 
 impl Behaviour {
     pub fn new() -> Self {
         let (sender, requests) = mpsc::unbounded_channel();
 
-        Self {
+        Self(Requests {
             opener: Opener(sender),
             requests,
-        }
+        })
     }
 
     pub fn opener(&self) -> Opener {
-        self.opener.clone()
+        self.0.opener.clone()
     }
 }
 
@@ -125,53 +123,21 @@ impl ConnectionHandler for Handler {
     }
 }
 
-impl NetworkBehaviour for Behaviour {
-    type ConnectionHandler = Handler;
-    type ToSwarm = Infallible;
+impl Handlers for Requests {
+    type Handler = Handler;
 
-    fn handle_established_inbound_connection(
-        &mut self,
-        _: ConnectionId,
-        _: PeerId,
-        _: &Multiaddr,
-        _: &Multiaddr,
-    ) -> Result<THandler<Self>, ConnectionDenied> {
-        Ok(Handler::default())
+    fn handler(&self) -> Handler {
+        Handler::default()
     }
 
-    fn handle_established_outbound_connection(
-        &mut self,
-        _: ConnectionId,
-        _: PeerId,
-        _: &Multiaddr,
-        _: Endpoint,
-        _: PortUse,
-    ) -> Result<THandler<Self>, ConnectionDenied> {
-        Ok(Handler::default())
-    }
-
-    fn on_swarm_event(&mut self, _: FromSwarm) {}
-
-    fn on_connection_handler_event(
-        &mut self,
-        _: PeerId,
-        _: ConnectionId,
-        event: THandlerOutEvent<Self>,
-    ) {
-        match event {}
-    }
-
-    fn poll(
-        &mut self,
-        context: &mut Context<'_>,
-    ) -> Poll<ToSwarm<Self::ToSwarm, THandlerInEvent<Self>>> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<ToSwarm<Infallible, Request>> {
         match ready!(self.requests.poll_recv(context)) {
             Some(request) => Poll::Ready(ToSwarm::NotifyHandler {
                 peer_id: request.peer,
                 handler: NotifyHandler::Any,
                 event: request,
             }),
-            // the behaviour has a sender itself
+            // our own opener has a sender
             None => Poll::Pending,
         }
     }

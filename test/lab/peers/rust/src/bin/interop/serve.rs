@@ -9,21 +9,17 @@ use std::{
 
 use futures::{AsyncReadExt, AsyncWriteExt, future::Either};
 use libp2p::{
-    Multiaddr, PeerId, Stream, StreamProtocol,
-    core::{
-        Endpoint,
-        transport::PortUse,
-        upgrade::{DeniedUpgrade, ReadyUpgrade, SelectUpgrade},
-    },
+    Stream, StreamProtocol,
+    core::upgrade::{DeniedUpgrade, ReadyUpgrade, SelectUpgrade},
     swarm::{
-        ConnectionDenied, ConnectionHandler, ConnectionHandlerEvent, ConnectionId, FromSwarm,
-        NetworkBehaviour, SubstreamProtocol, THandler, THandlerInEvent, THandlerOutEvent, ToSwarm,
+        ConnectionHandler, ConnectionHandlerEvent, SubstreamProtocol,
         handler::{ConnectionEvent, FullyNegotiatedInbound},
     },
 };
 
 use crate::{
     arrivals::{Arrivals, Upload},
+    per_connection::{Handlers, PerConnection},
     protocols::{ECHO, PERF, SINK},
 };
 
@@ -90,9 +86,11 @@ pub async fn send_bytes(stream: &mut Stream, mut count: u64) -> io::Result<()> {
 }
 
 /// Gives every inbound stream a task of its own.
-pub struct Behaviour {
+pub struct Streams {
     pub arrivals: Arrivals,
 }
+
+pub type Behaviour = PerConnection<Streams>;
 
 /// One per connection. It opens no stream and has nothing to tell the behaviour.
 pub struct Handler {
@@ -146,51 +144,12 @@ impl ConnectionHandler for Handler {
     }
 }
 
-impl Behaviour {
+impl Handlers for Streams {
+    type Handler = Handler;
+
     fn handler(&self) -> Handler {
         Handler {
             arrivals: self.arrivals.clone(),
         }
-    }
-}
-
-impl NetworkBehaviour for Behaviour {
-    type ConnectionHandler = Handler;
-    type ToSwarm = Infallible;
-
-    fn handle_established_inbound_connection(
-        &mut self,
-        _: ConnectionId,
-        _: PeerId,
-        _: &Multiaddr,
-        _: &Multiaddr,
-    ) -> Result<THandler<Self>, ConnectionDenied> {
-        Ok(self.handler())
-    }
-
-    fn handle_established_outbound_connection(
-        &mut self,
-        _: ConnectionId,
-        _: PeerId,
-        _: &Multiaddr,
-        _: Endpoint,
-        _: PortUse,
-    ) -> Result<THandler<Self>, ConnectionDenied> {
-        Ok(self.handler())
-    }
-
-    fn on_swarm_event(&mut self, _: FromSwarm) {}
-
-    fn on_connection_handler_event(
-        &mut self,
-        _: PeerId,
-        _: ConnectionId,
-        event: THandlerOutEvent<Self>,
-    ) {
-        match event {}
-    }
-
-    fn poll(&mut self, _: &mut Context<'_>) -> Poll<ToSwarm<Self::ToSwarm, THandlerInEvent<Self>>> {
-        Poll::Pending
     }
 }
