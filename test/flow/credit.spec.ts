@@ -156,7 +156,7 @@ describe('credit for a peer of stock js-libp2p', function () {
 })
 
 describe('a hostile sender', function () {
-  this.timeout(60_000)
+  this.timeout(120_000)
 
   /** What a connection may hold */
   const MAX_UNREAD = 64 * MiB
@@ -176,7 +176,7 @@ describe('a hostile sender', function () {
     }, 1)
 
     try {
-      const ended = pEvent<'close', StreamCloseEvent>(accepted, 'close', { timeout: 30_000 })
+      const ended = pEvent<'close', StreamCloseEvent>(accepted, 'close', { timeout: 100_000 })
       await run(async () => await dialed.newStream(READ, { maxOutboundStreams: 10_000 }) as YamuxStream).catch(() => {})
 
       return { error: (await ended).error, most }
