@@ -49,11 +49,6 @@ export class YamuxFlows {
     factory.createStreamMuxer = connection => this.#create(connection, () => createStreamMuxer.call(factory, connection))
   }
 
-  /** Whether the muxer of a connection was given one */
-  has ({ streams }: Connection): boolean {
-    return this.#flows.has(streams)
-  }
-
   /** The connection is one of another transport: yamux does as it likes */
   leave ({ streams }: Connection): void {
     this.#flows.get(streams)?.end()
