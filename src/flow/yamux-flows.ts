@@ -8,7 +8,7 @@ import type { Connection, MessageStream, StreamMuxer, StreamMuxerFactory, Upgrad
 export const decoratedFactory = Symbol.for('libp2p-fast-tcp/decorated-factory')
 
 interface DecoratingFactory extends StreamMuxerFactory {
-  readonly [decoratedFactory]?: StreamMuxerFactory
+  readonly [decoratedFactory]?: DecoratingFactory
 }
 
 /** A factory serves one node, which may have several transports */
@@ -36,8 +36,11 @@ export class YamuxFlows {
 
     // that of a test may return nothing
     const factories: Map<string, DecoratingFactory> | undefined = upgrader.getStreamMuxers()
-    const outermost = factories?.get(YAMUX)
-    const factory = outermost?.[decoratedFactory] ?? outermost
+    let factory = factories?.get(YAMUX)
+
+    while (factory?.[decoratedFactory] != null) {
+      factory = factory[decoratedFactory]
+    }
 
     if (factory == null || adopted.has(factory) || !hasMembers('muxerFactory', factory)) {
       return
