@@ -63,9 +63,16 @@ export function coalesceSends (stream: MessageStream, below: MessageStream): voi
   }
 }
 
+const batches = Symbol('batches')
+
+interface CoalescingStream extends MessageStream {
+  [batches]: CoalescedSends
+}
+
 class CoalescedSends implements Batcher {
   readonly #stream: MessageStream
   readonly #send: MessageStream['send']
+  readonly #dispatchEvent: MessageStream['dispatchEvent']
 
   readonly #isWaitedFor: boolean
   #run?: CopyRun
@@ -74,23 +81,19 @@ class CoalescedSends implements Batcher {
   constructor (stream: MessageStream, isWaitedFor: boolean) {
     this.#stream = stream
     this.#isWaitedFor = isWaitedFor
+    // not bound: that would take memory for each connection
     this.#send = stream.send
+    this.#dispatchEvent = stream.dispatchEvent
   }
 
   attach (below: MessageStream): void {
-    const stream = this.#stream
-    // not bound: that would take memory for each connection
-    const { dispatchEvent } = stream
+    const stream = this.#stream as CoalescingStream
     const { close } = below
 
-    stream.send = data => this.send(data)
-
+    stream[batches] = this
+    stream.send = send
     // a listener would serve too, but the first one makes the stream deliver its messages
-    stream.dispatchEvent = (event: Event) => {
-      this.#onEvent(event)
-
-      return dispatchEvent.call(stream, event)
-    }
+    stream.dispatchEvent = dispatchEvent
 
     // the stream closes by closing the connection below
     below.close = async options => {
@@ -138,6 +141,12 @@ class CoalescedSends implements Batcher {
     }
 
     return this.#send.call(this.#stream, data)
+  }
+
+  dispatchEvent (event: Event): boolean {
+    this.#onEvent(event)
+
+    return this.#dispatchEvent.call(this.#stream, event)
   }
 
   flush (): void {
@@ -219,4 +228,13 @@ class CoalescedSends implements Batcher {
 
     return bytes
   }
+}
+
+/** The same functions for all streams: others would take memory for each connection */
+function send (this: CoalescingStream, data: Uint8Array | Uint8ArrayList): boolean {
+  return this[batches].send(data)
+}
+
+function dispatchEvent (this: CoalescingStream, event: Event): boolean {
+  return this[batches].dispatchEvent(event)
 }

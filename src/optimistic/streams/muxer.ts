@@ -25,11 +25,19 @@ export interface OptimisticMuxerInit {
   onOutcome(outcome: ProposalOutcome): void
 }
 
+const decorator = Symbol('decorator')
+
+interface DecoratedMuxer extends StreamMuxer {
+  [decorator]: OptimisticMuxer
+}
+
 /** Makes a muxer propose the protocol of a stream, where {@link reasonFor} allows it */
 export class OptimisticMuxer {
   readonly muxer: StreamMuxer
   readonly #init: OptimisticMuxerInit
-  readonly #early: EarlyListener
+
+  /** Until the muxer has an owner */
+  #early?: EarlyListener
   readonly #gate: StreamGate
 
   /** Those whose FIN has not left yet. Created with the first */
@@ -44,13 +52,15 @@ export class OptimisticMuxer {
     this.#early = early
     this.#gate = new StreamGate(connection)
 
-    const muxer = this.muxer = this.#early.muxer
+    const muxer = early.muxer as DecoratedMuxer
 
-    // not bound: that would take memory for each connection
+    this.muxer = muxer
+    // not bound, and the same functions for all muxers: others would take memory for each connection
     this.#createStream = muxer.createStream
     this.#close = muxer.close
-    muxer.createStream = async options => this.createStream(options)
-    muxer.close = async options => this.close(options)
+    muxer[decorator] = this
+    muxer.createStream = createStream
+    muxer.close = close
 
     setGated(muxer.streams)
   }
@@ -58,7 +68,8 @@ export class OptimisticMuxer {
   async createStream (options: CreateOptions = {}): Promise<Stream> {
     const { protocol = '', signal } = options
 
-    this.#early.release()
+    this.#early?.release()
+    this.#early = undefined
 
     // libp2p's negotiation in full checks the signal itself
     if (isProposed(this.#reasonFor(options)) && signal?.aborted === true) {
@@ -167,7 +178,7 @@ export class OptimisticMuxer {
       replyTimeout,
       signal,
       settle: async () => this.#settle(protocol),
-      onEnd: () => { this.#proposals?.delete(proposal) },
+      onEnd: () => { this.#forget(proposal) },
       onOutcome: outcome => {
         stream.log('proposal of %s was %s', protocol, outcome)
         onOutcome(outcome)
@@ -198,6 +209,15 @@ export class OptimisticMuxer {
     stream.protocol = protocol
   }
 
+  #forget (proposal: Proposal): void {
+    this.#proposals?.delete(proposal)
+
+    if (this.#proposals?.size === 0) {
+      // an empty one takes 350 bytes
+      this.#proposals = undefined
+    }
+  }
+
   /**
    * After a reply libp2p's own dialer awaits its peer store before the application has the stream.
    * The listener does too before its handler has it. So FIN waits as long, and a turn longer.
@@ -226,6 +246,14 @@ export class OptimisticMuxer {
     stream.addEventListener('message', onMessage, { once: true })
     stream.addEventListener('close', onClose, { once: true })
   }
+}
+
+async function createStream (this: DecoratedMuxer, options?: CreateOptions): Promise<Stream> {
+  return this[decorator].createStream(options)
+}
+
+async function close (this: DecoratedMuxer, options?: AbortOptions): Promise<void> {
+  await this[decorator].close(options)
 }
 
 /**
