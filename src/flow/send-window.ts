@@ -37,6 +37,9 @@ const MEASURE_ROUND_TRIPS = 30
 /** And after this, in ms, if it is twice what it was */
 const MEASURE_AGAIN = 5_000
 
+/** And after this, in ms, the second time, while pings are slow: this host may have been busy the first time */
+const MEASURE_SECOND = 2_000
+
 /** Or while pings take so long, in ms: what is taken for the round trip may be wrong */
 const SLOW = 1_000
 
@@ -106,6 +109,9 @@ export class SendWindow {
   /** Of a ping behind nothing, in ms; with what the peer has in its queues for us. When to measure it next, and the part when it was */
   #roundTrip = Infinity
   #measureAt = -Infinity
+
+  /** The same while pings are slow */
+  #measureSlowAt = -Infinity
   #measuredPart = Infinity
 
   /** `roundTrip` is what was measured until now, in ms */
@@ -113,6 +119,7 @@ export class SendWindow {
     if (roundTrip != null && now != null) {
       this.#roundTrip = roundTrip
       this.#measureAt = now + MEASURE_INTERVAL
+      this.#measureSlowAt = now + MEASURE_SECOND
     }
   }
 
@@ -165,11 +172,18 @@ export class SendWindow {
     const hasDrained = this.#pause === 'draining' && this.#sent - sent <= NOTHING
 
     if (bytes <= NOTHING) {
+      const isFirst = this.#measureAt === -Infinity
       // the path is longer, or an event loop was late
       const isDoubtful = took > 2 * this.#roundTrip
 
       this.#roundTrip = took
       this.#measureAt = now + (isDoubtful ? MEASURE_AGAIN : Math.max(MEASURE_INTERVAL, MEASURE_ROUND_TRIPS * took))
+      this.#measureSlowAt = isFirst ? now + MEASURE_SECOND : this.#measureAt
+
+      if (this.#phase === 'limiting') {
+        this.#part = this.#fitting
+      }
+
       this.#measuredPart = this.#phase === 'starting' ? Infinity : this.#part
     } else {
       this.#roundTrip = Math.min(this.#roundTrip, took)
@@ -184,6 +198,11 @@ export class SendWindow {
     this.#arrived = sent
 
     return hasDrained || mustDrain || this.#wasFull
+  }
+
+  /** What arrives in that time, in bytes */
+  get #fitting (): number {
+    return Math.max(LEAST_PART, this.#rate * this.#time)
   }
 
   /** What a ping may take, in ms */
@@ -214,7 +233,7 @@ export class SendWindow {
       this.#measuredPart = this.#measureAt === -Infinity ? Infinity : this.#rate * this.#time
     }
 
-    this.#part = Math.max(LEAST_PART, this.#rate * this.#time)
+    this.#part = this.#fitting
   }
 
   #mustMeasure (now: number, took: number, wasFull: boolean): boolean {
@@ -223,6 +242,6 @@ export class SendWindow {
       return true
     }
 
-    return (wasFull || took > SLOW) && now > this.#measureAt
+    return took > SLOW ? now > this.#measureSlowAt : wasFull && now > this.#measureAt
   }
 }

@@ -161,6 +161,14 @@ describe('the send window of a connection', () => {
     expect(summary(moments, 1_250, 80_000).longest).to.be.below(400)
   })
 
+  for (const late of [1_000, 2_000, 3_000]) {
+    it(`is not misled for long by a host that was busy for the first ${late} ms`, () => {
+      const moments = send(new SendWindow(), { rate: () => 1_250, roundTrip: now => now < late ? 700 : 82, kernel: () => 8 * MiB }, 30_000)
+
+      expect(summary(moments, 1_250, 10_000).longest).to.be.below(400)
+    })
+  }
+
   it('is gone when pings are not answered any more', () => {
     const window = new SendWindow()
 
