@@ -29,13 +29,9 @@ export class YamuxFlows {
   }
 
   /** `upgrader` upgrades connections of the transport */
-  adopt (upgrader?: Pick<Upgrader, 'getStreamMuxers'>): void {
-    if (upgrader == null || !hasMembers('upgrader', upgrader)) {
-      return
-    }
-
-    // that of a test may return nothing
-    const factories: Map<string, DecoratingFactory> | undefined = upgrader.getStreamMuxers()
+  adopt (upgrader?: Partial<Pick<Upgrader, 'getStreamMuxers'>>): void {
+    // a program may have an upgrader of its own, with no muxers
+    const factories: Map<string, DecoratingFactory> | undefined = upgrader?.getStreamMuxers?.()
     let factory = factories?.get(YAMUX)
 
     while (factory?.[decoratedFactory] != null) {

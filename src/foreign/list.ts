@@ -168,13 +168,6 @@ export const FOREIGN = {
     },
     replaces: ['sendResume']
   },
-  upgrader: {
-    feature: 'credit and a send window that fit the path',
-    object: 'upgrader',
-    from: 'libp2p',
-    uses: { getStreamMuxers: 'function' },
-    replaces: []
-  },
   muxerFactory: {
     feature: 'credit and a send window that fit the path',
     object: 'factory of yamux',
