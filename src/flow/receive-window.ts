@@ -45,9 +45,10 @@ const DECAY = 0.9
 const DECAY_ABOVE_MEAN = 0.5
 
 /**
- * Windows fit the path together, however unequal they are. So one below the mean becomes as large as that, and one above
- * it is smaller by this part of what it has more. All of it would be too much: most streams may send little
+ * Windows fit the path together, however unequal they are. So what arrives on a stream below the mean counts up to so many
+ * times, and above it less by this part of what it is more. All of that would be too much: most streams may send little
  */
+const MORE_BELOW_MEAN = 2
 const LESS_ABOVE_MEAN = 1 / 4
 
 /** Each stream has this besides what fits, while that is less than the first window. So windows become equal, in bytes */
@@ -295,9 +296,10 @@ export class ReceiveWindow {
 
   /** What counts as delivered for the window */
   get #share (): number {
-    const more = this.#delivered - this.#mean
+    const mean = this.#mean
+    const delivered = this.#delivered
 
-    return this.#delivered - Math.min(more, LESS_ABOVE_MEAN * more)
+    return delivered > mean ? delivered - LESS_ABOVE_MEAN * (delivered - mean) : Math.min(mean, MORE_BELOW_MEAN * delivered)
   }
 
   #resize (wanted: number): void {
