@@ -5,6 +5,7 @@ import { testsAtOnce } from '../fixtures/all-at-once.ts'
 import { MiB } from '../fixtures/bytes.ts'
 import { ECHO } from '../fixtures/node.ts'
 import { until, within } from '../fixtures/waiting.ts'
+import { median } from '../lab/statistics.ts'
 import { stockLine } from './fixtures/stacks.ts'
 import { UPLOAD, takeUploads } from './fixtures/uploads.ts'
 import type { Line, StockLineInit } from './fixtures/stacks.ts'
@@ -42,18 +43,18 @@ async function uploadToStock (defer: Defer, init: StockLineInit = {}): Promise<U
   return { ...line, onItsWay: () => sent - stream.writeBufferLength - received[0], received: () => received[0] ?? 0 }
 }
 
-/** The most that is on its way until so much more has arrived */
-async function mostOnItsWay ({ onItsWay, received }: Upload, bytes: number): Promise<number> {
+/** What is on its way until so much more has arrived, most of the time. A busy machine makes a line seem longer for a moment */
+async function usuallyOnItsWay ({ onItsWay, received }: Upload, bytes: number): Promise<number> {
   const end = received() + bytes
-  let most = 0
+  const samples: number[] = []
 
   await until(() => {
-    most = Math.max(most, onItsWay())
+    samples.push(onItsWay())
 
     return received() >= end
   }, 'more has arrived', 60_000)
 
-  return most
+  return median(samples)
 }
 
 describe('an upload to a stock peer over a slow line', function () {
@@ -65,7 +66,7 @@ describe('an upload to a stock peer over a slow line', function () {
     const upload = await uploadToStock(defer)
 
     await until(() => upload.received() > 12 * MiB, 'it is under way', 60_000)
-    expect(await mostOnItsWay(upload, 4 * MiB)).to.be.below(3 * MiB)
+    expect(await usuallyOnItsWay(upload, 4 * MiB)).to.be.below(3 * MiB)
 
     const echo = async (): Promise<void> => {
       const stream = byteStream(await upload.dialed.newStream(ECHO))
@@ -83,7 +84,7 @@ describe('an upload to a stock peer over a slow line', function () {
     const upload = await uploadToStock(defer, { tcp: { sendWindow: false } })
 
     await until(() => upload.received() > 8 * MiB, 'it is under way', 60_000)
-    expect(await mostOnItsWay(upload, MiB)).to.be.above(3 * MiB)
+    expect(await usuallyOnItsWay(upload, MiB)).to.be.above(3 * MiB)
     upload.dialed.abort(new Error('The test is over'))
   })
 
