@@ -1,3 +1,4 @@
+import { provenance } from '../lab/report/environment.ts'
 import { ms, times } from '../lab/report/numbers.ts'
 import { bullets, page, section } from '../lab/report/page.ts'
 import { markdownTable } from '../lab/report/table.ts'
@@ -21,15 +22,15 @@ export interface Results {
   /** Outcomes, those of one round together */
   rounds: Outcome[][]
 
-  /** What else is to be known of them */
-  note?: string
+  /** Programs that ran again after the whole run, and when and where: see later.ts */
+  later?: Array<{ programs: ProgramName[], environment: Environment }>
 }
 
 /** What each node has */
 export const STACK = ['libp2p', '@libp2p/tcp', '@libp2p/noise', '@libp2p/yamux']
 
 /** The page in Markdown */
-export function report ({ environment, rounds, versions, skipped = {}, note = '' }: Results): string {
+export function report ({ environment, rounds, versions, skipped = {}, later = [] }: Results): string {
   const outcomes = rounds.flat()
   const programs = (Object.keys(PROGRAMS) as ProgramName[]).filter(name => skipped[name] != null || outcomes.some(({ program }) => program === name))
   const modes = (Object.keys(MODES) as ModeName[]).filter(name => outcomes.some(({ mode }) => mode === name))
@@ -41,7 +42,7 @@ export function report ({ environment, rounds, versions, skipped = {}, note = ''
     environment,
     versions: { js: Object.fromEntries(STACK.map(name => [name, versions[name]])) },
     parts: [
-      note,
+      later.map(({ programs, environment }) => `${programs.join(', ')}: ${provenance(environment)}`).join('\n\n'),
       section('Programs', [
         'Each program runs in a process of its own, in every mode in turn, and again in another order. All nodes of a program run in one mode; *decorated* is `tcp()` with',
         '`optimistic(noise())` and `optimistic(yamux())`, *mixed* has nodes of official and decorated ones beside each other. A run passes if it delivers what it delivers with official (hashes',

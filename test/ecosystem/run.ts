@@ -1,7 +1,9 @@
 /*
  * Runs programs of other people on our transport and on `@libp2p/tcp`, and
  * writes RESULTS.md beside this file. Exit code 1 if a program fares worse on ours.
+ * With `--add` some programs run again, and replace what the last whole run says of them.
  */
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
@@ -12,6 +14,7 @@ import { writeReport } from '../lab/report/page.ts'
 import { runCells } from '../lab/suite/run-cells.ts'
 import { runSuite } from '../lab/suite/run-suite.ts'
 import { install, versionOf } from './install.ts'
+import { withLater } from './later.ts'
 import { MODES, PROGRAMS } from './programs.ts'
 import { STACK, report, verdictsOf } from './report.ts'
 import { canDrop, canHaveAddresses, runProgram } from './run-program.ts'
@@ -27,15 +30,27 @@ interface Flags {
   modes: ModeName[]
   runs: number
   short: boolean
+  add: boolean
+  page: boolean
 }
 
 await runSuite(new Command('test:ecosystem')
   .option('--only <programs>', programNames.join(), listOf(oneOf(programNames)), programNames)
   .option('--modes <modes>', modeNames.join(), listOf(oneOf(modeNames)), modeNames)
   .option('--runs <number>', 'of each program in each mode', wholeFrom(1), 5)
-  .option('--short', 'a tenth of the work', false), main)
+  .option('--short', 'a tenth of the work', false)
+  .option('--add', 'into the results of the last whole run, in place of what they say of these programs', false)
+  .option('--page', 'write RESULTS.md from results.json, and run nothing', false), main)
 
-async function main ({ only, modes, runs, short }: Flags, { signal, command, again }: SuiteContext): Promise<string[]> {
+async function main ({ only, modes, runs, short, add, page }: Flags, { signal, command, again }: SuiteContext): Promise<string[]> {
+  const kept = add || page ? await lastWholeRun() : undefined
+
+  if (kept != null && page) {
+    await writeReport(import.meta.dirname, kept, report)
+
+    return []
+  }
+
   await install()
   await execa('tsc', ['-p', 'test/ecosystem'], { cwd: path.resolve(import.meta.dirname, '../..'), preferLocal: true, stdout: 'inherit', cancelSignal: signal })
 
@@ -55,19 +70,25 @@ async function main ({ only, modes, runs, short }: Flags, { signal, command, aga
     results.rounds.push(await runCells(cells, signal, ({ wall, cpu, complaints }) => ({ summary: `${ms(wall)} ms, processor ${ms(cpu)} ms`, complaints })))
     results.environment = environment(command)
 
-    if (isWhole) {
+    if (isWhole && kept == null) {
       // what has run so far, in case that somebody ends us
       await writeReport(import.meta.dirname, results, report)
     }
   }
 
-  if (!isWhole) {
+  if (kept != null) {
+    await writeReport(import.meta.dirname, withLater(kept, results, only), report)
+  } else if (!isWhole) {
     process.stdout.write(report(results))
   }
 
   return verdictsOf(results.rounds, programs, modes)
     .filter(({ mode, complaints }) => mode !== 'official' && complaints.length > 0)
     .map(({ program, mode, complaints }) => `${program} ${mode}:\n  ${complaints.join('\n  ')}`)
+}
+
+async function lastWholeRun (): Promise<Results> {
+  return JSON.parse(await readFile(path.join(import.meta.dirname, 'results.json'), 'utf8'))
 }
 
 /** What this machine lacks for a program */

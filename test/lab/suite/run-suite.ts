@@ -15,7 +15,7 @@ export interface SuiteContext {
 }
 
 /** Options that have no part in how a cell goes */
-const WHOLE_RUN = { sample: undefined, out: undefined, keep: undefined, write: undefined }
+const WHOLE_RUN = { sample: undefined, out: undefined, keep: undefined, write: undefined, add: undefined }
 
 /**
  * Parses the command line and runs a suite. Its exit code is 1 if something did not go as promised, and that of the
