@@ -1,16 +1,18 @@
-/* eslint-disable no-console */
-import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
 import { environment, provenance } from '../lab/report/environment.ts'
+import { paragraphs } from '../lab/report/page.ts'
+import { choose, withChoice } from '../lab/suite/choose.ts'
+import { failedCells } from '../lab/suite/run-cells.ts'
+import { runSuite } from '../lab/suite/run-suite.ts'
+import type { Choice } from '../lab/suite/choose.ts'
+import type { SuiteContext } from '../lab/suite/run-suite.ts'
 
 /*
  * Runs the measurements of `linux()` and writes RESULTS.md beside this file. Sections that are not asked for stay as they are. Needs
  * root and socat.
- *
- * npm exec -- node test/linux/results.ts
  */
 
 const PAGE = path.join(import.meta.dirname, 'RESULTS.md')
@@ -43,33 +45,30 @@ const SECTIONS: Record<string, Section> = {
   }
 }
 
-await new Command('results')
-  .argument('[sections...]', Object.keys(SECTIONS).join(), Object.keys(SECTIONS))
-  .action(async (names: string[]) => {
-    const measured = new Map<string, string>()
+await runSuite(withChoice(new Command('test:linux')), async (flags: Choice, suite: SuiteContext) => {
+  const measured: Record<string, string> = {}
+  const cells = Object.entries(SECTIONS).map(([name, { title, about, script, args }]) => ({
+    name,
+    async run () {
+      const command = ['npm exec -- node', `test/linux/${script}`, ...args.map(arg => arg.startsWith('{') ? `'${arg}'` : arg)].join(' ')
+      const { stdout, exitCode, shortMessage = '' } = await execa(process.execPath, ['--no-warnings', path.join(import.meta.dirname, script), ...args], { reject: false, stderr: 'inherit', cancelSignal: suite.signal })
 
-    for (const name of names) {
-      measured.set(name, await measure(SECTIONS[name]))
+      measured[title] = paragraphs(`## ${title}`, about, stdout.replace(/^([^|\n].*)\n(?=\|)/, '$1\n\n'), provenance(environment(command)))
+
+      return { summary: title, complaints: exitCode === 0 ? [] : [shortMessage, ...stdout.split('\n').filter(line => line.includes('EXCEEDED'))] }
     }
+  }))
+  const failed = await failedCells(choose(cells, ({ name }) => name, flags), suite)
+  const old = await readFile(PAGE, 'utf8')
 
-    const old = existsSync(PAGE) ? await readFile(PAGE, 'utf8') : ''
-    const sections = Object.entries(SECTIONS).map(([name, { title }]) => measured.get(name) ?? sectionOf(old, title))
+  await writeFile(PAGE, `${paragraphs(
+    '# Figures of linux()',
+    'Written by `npm run test:linux`; do not edit. [docs/linux.md](../../docs/linux.md) says what the options do.',
+    ...Object.values(SECTIONS).map(({ title }) => measured[title] ?? sectionOf(old, title))
+  )}\n`)
 
-    await writeFile(PAGE, `${['# Figures of linux()', 'Written by `npm exec -- node test/linux/results.ts`; do not edit. [docs/linux.md](../../docs/linux.md) says what the options do.', ...sections.filter(Boolean)].join('\n\n')}\n`)
-  })
-  .parseAsync()
-
-async function measure ({ title, about, script, args }: Section): Promise<string> {
-  console.info(title)
-  const command = ['npm exec -- node', `test/linux/${script}`, ...args.map(arg => arg.startsWith('{') ? `'${arg}'` : arg)].join(' ')
-  const { stdout, exitCode } = await execa(process.execPath, ['--no-warnings', path.join(import.meta.dirname, script), ...args], { reject: false, stderr: 'inherit' })
-
-  if (exitCode !== 0) {
-    process.exitCode = 1
-  }
-
-  return [`## ${title}`, about, stdout.replace(/^([^|\n].*)\n(?=\|)/, '$1\n\n'), provenance(environment(command))].join('\n\n')
-}
+  return failed
+})
 
 /** As it stands on the page */
 function sectionOf (page: string, title: string): string {

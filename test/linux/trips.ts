@@ -1,5 +1,4 @@
 /* eslint-disable no-console */
-import { writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { Command } from 'commander'
 import { execa } from 'execa'
@@ -7,7 +6,6 @@ import { startListener } from '../interop/peer-process.ts'
 import { openLink } from '../lab/link/open-link.ts'
 import { binaryOf, buildPeer } from '../lab/peers/build.ts'
 import { withCleanUp } from '../lab/process/interrupt.ts'
-import { environment } from '../lab/report/environment.ts'
 import { median } from '../lab/statistics.ts'
 import type { DialTime, PeerOptions } from './peer.ts'
 import type { Link } from '../lab/link/link.ts'
@@ -39,7 +37,6 @@ interface Row {
 
 interface Measured extends Row {
   first: number
-  firstOutcome?: string
   median: number
   outcomes: Record<string, number>
 }
@@ -84,11 +81,10 @@ await new Command('test:fast-open')
   .option('--runs <n>', 'dials after the first', Number, 20)
   .option('--delay <ms>', 'one way', Number, 40)
   .option('--only <text>', 'rows that have it')
-  .option('--out <file>', 'where to write all figures as JSON')
   .action(main)
   .parseAsync()
 
-async function main ({ runs, delay, only, out }: { runs: number, delay: number, only?: string, out?: string }): Promise<void> {
+async function main ({ runs, delay, only }: { runs: number, delay: number, only?: string }): Promise<void> {
   const link = await openLink({ delay })
 
   await withCleanUp(async () => link.close(), async () => {
@@ -114,10 +110,6 @@ async function main ({ runs, delay, only, out }: { runs: number, delay: number, 
       if (excess != null) {
         process.exitCode = 1
       }
-    }
-
-    if (out != null) {
-      await writeFile(out, `${JSON.stringify({ ...environment(`npm exec -- node test/linux/trips.ts --runs ${runs} --delay ${delay}`), link: link.title, roundTrip: link.roundTrip, rows: done }, undefined, 1)}\n`)
     }
   })
 }
@@ -150,7 +142,7 @@ async function measure (link: Link, row: Row, runs: number): Promise<Measured> {
       }
     }
 
-    return { ...row, first: first.ms, firstOutcome: first.outcome, median: median(times.map(({ ms }) => ms)), outcomes }
+    return { ...row, first: first.ms, median: median(times.map(({ ms }) => ms)), outcomes }
   } finally {
     await listener.close()
     controller.abort()
