@@ -8,7 +8,6 @@ import { choose, withChoice } from '../lab/suite/choose.ts'
 import { failedCells } from '../lab/suite/run-cells.ts'
 import { runSuite } from '../lab/suite/run-suite.ts'
 import type { Choice } from '../lab/suite/choose.ts'
-import type { SuiteContext } from '../lab/suite/run-suite.ts'
 
 /*
  * Runs the measurements of `linux()` and writes RESULTS.md beside this file. Sections that are not asked for stay as they are. Needs
@@ -45,7 +44,7 @@ const SECTIONS: Record<string, Section> = {
   }
 }
 
-await runSuite(withChoice(new Command('test:linux')), async (flags: Choice, suite: SuiteContext) => {
+await runSuite(withChoice(new Command('test:linux')), async (flags: Choice, suite) => {
   const measured: Record<string, string> = {}
   const cells = Object.entries(SECTIONS).map(([name, { title, about, script, args }]) => ({
     name,

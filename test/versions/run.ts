@@ -1,4 +1,3 @@
-/* eslint-disable no-console */
 /*
  * Runs behaviour tests against the oldest versions of libp2p's packages that fit, and the newest on the
  * registry, and writes test/versions/RESULTS.md.
@@ -8,11 +7,15 @@ import os from 'node:os'
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
-import { listOf, oneOf } from '../lab/arguments.ts'
+import { environment } from '../lab/report/environment.ts'
+import { page } from '../lab/report/page.ts'
 import { markdownTable } from '../lab/report/table.ts'
+import { choose, withChoice } from '../lab/suite/choose.ts'
+import { failedCells } from '../lab/suite/run-cells.ts'
+import { runSuite } from '../lab/suite/run-suite.ts'
+import type { Choice } from '../lab/suite/choose.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
-const page = path.join(root, 'test/versions/RESULTS.md')
 
 /** What users install beside the transport. The oldest that run on the oldest `@libp2p/interface` of package.json */
 const OLDEST = {
@@ -38,8 +41,6 @@ const SETS = {
   newest: Object.fromEntries(NAMES.map(name => [name, 'latest'])) as Record<Name, string>
 }
 
-type SetName = keyof typeof SETS
-
 /** From before the range: made for libp2p 2 */
 const TOO_OLD = '@chainsafe/libp2p-yamux@7.0.4'
 
@@ -58,7 +59,7 @@ interface Report {
 }
 
 interface Row {
-  set: SetName
+  set: string
   versions: string[]
   report: Report
 
@@ -66,27 +67,37 @@ interface Row {
   refusal: string
 }
 
-const setNames = Object.keys(SETS) as SetName[]
+await runSuite(withChoice(new Command('test:versions')), async (flags: Choice, suite) => {
+  const rows: Row[] = []
+  const cells = Object.entries(SETS).map(([name, wanted]) => ({
+    name,
+    async run () {
+      const row = await run(name, wanted, suite.signal)
+      const { report: { stats, failures }, refusal } = row
+      rows.push(row)
 
-await new Command('test:versions')
-  .option('--only <sets>', setNames.join(), listOf(oneOf(setNames)), setNames)
-  .action(async ({ only }: { only: SetName[] }) => {
-    const rows: Row[] = []
-
-    for (const set of only) {
-      rows.push(await run(set))
+      return {
+        summary: `${stats.passes} pass, ${stats.failures} fail`,
+        complaints: [
+          ...failures.map(({ fullTitle, err }) => `${fullTitle}: ${err.message?.split('\n')[0]}`),
+          ...stats.passes > 0 && refusal.startsWith('IncompatibleMuxerError') ? [] : [`${TOO_OLD} gets: ${refusal}`]
+        ]
+      }
     }
+  }))
+  const failed = await failedCells(choose(cells, ({ name }) => name, flags), suite)
+  const text = pageOf(rows, suite.command)
 
-    if (only.length === setNames.length) {
-      await writeFile(page, pageOf(rows))
-      console.info('wrote %s', path.relative(root, page))
-    }
+  if (rows.length === cells.length) {
+    await writeFile(path.join(import.meta.dirname, 'RESULTS.md'), text)
+  } else {
+    process.stdout.write(text)
+  }
 
-    process.exitCode = rows.every(({ report }) => report.stats.failures === 0 && report.stats.passes > 0) && rows.every(({ refusal }) => refusal.startsWith('IncompatibleMuxerError')) ? 0 : 1
-  })
-  .parseAsync()
+  return failed
+})
 
-async function run (set: SetName): Promise<Row> {
+async function run (set: string, wanted: Record<Name, string>, signal: AbortSignal): Promise<Row> {
   const copy = await mkdtemp(path.join(os.tmpdir(), 'fast-tcp-versions-'))
 
   try {
@@ -94,43 +105,33 @@ async function run (set: SetName): Promise<Row> {
       await cp(path.join(root, name), path.join(copy, name), { recursive: true, filter: file => !file.endsWith('/node_modules') })
     }
 
-    console.info('%s: installing', set)
-    await pin(copy, SETS[set])
+    await pin(copy, wanted)
     await rm(path.join(copy, 'package-lock.json'))
-    await execa('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--legacy-peer-deps'], { cwd: copy })
+    await execa('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--legacy-peer-deps'], { cwd: copy, cancelSignal: signal })
     // a package, whose binary the step above did not unpack
     await rm(path.join(copy, 'node_modules/node'), { recursive: true, force: true })
     await symlink(path.join(root, 'node_modules/node'), path.join(copy, 'node_modules/node'))
 
     const versions = await Promise.all(NAMES.map(async name => versionOf(copy, name)))
-
-    console.info('%s: %s', set, NAMES.map((name, i) => `${name} ${versions[i]}`).join(', '))
-
     const { stdout } = await execa(process.execPath, ['node_modules/mocha/bin/mocha.js', ...SPECS, '--no-parallel', '--ui', 'bdd', '--timeout', '60000', '--reporter', 'json', '--exit'], {
       cwd: copy,
       env: { NODE_ENV: 'test', NODE_OPTIONS: '--no-warnings' },
+      cancelSignal: signal,
       reject: false
     })
     const report: Report = JSON.parse(stdout.slice(stdout.indexOf('{\n  "stats"')))
 
-    console.info('%s: %d pass, %d fail', set, report.stats.passes, report.stats.failures)
-    report.failures.forEach(({ fullTitle, err }) => { console.info('  fails: %s\n         %s', fullTitle, err.message?.split('\n')[0]) })
-
-    const refusal = await refusalOf(copy, TOO_OLD)
-
-    console.info('%s: %s is refused: %s', set, TOO_OLD, refusal)
-
-    return { set, versions, report, refusal }
+    return { set, versions, report, refusal: await refusalOf(copy, TOO_OLD, signal) }
   } finally {
     await rm(copy, { recursive: true, force: true })
   }
 }
 
 /** The error of a dial */
-async function refusalOf (copy: string, version: string): Promise<string> {
+async function refusalOf (copy: string, version: string, signal: AbortSignal): Promise<string> {
   const folder = path.join(copy, 'too-old')
-  await execa('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, `old@npm:${version}`])
-  const { stdout } = await execa(process.execPath, ['test/foreign/fixtures/refusals.ts', path.join(folder, 'node_modules/old/dist/src/index.js')], { cwd: copy, env: { NODE_NO_WARNINGS: '1' } })
+  await execa('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, `old@npm:${version}`], { cancelSignal: signal })
+  const { stdout } = await execa(process.execPath, ['test/foreign/fixtures/refusals.ts', path.join(folder, 'node_modules/old/dist/src/index.js')], { cwd: copy, env: { NODE_NO_WARNINGS: '1' }, cancelSignal: signal })
 
   return JSON.parse(stdout).dialer
 }
@@ -154,24 +155,22 @@ async function versionOf (copy: string, name: string): Promise<string> {
   return JSON.parse(await readFile(path.join(copy, 'node_modules', name, 'package.json'), 'utf8')).version
 }
 
-function pageOf (rows: Row[]): string {
-  return [
-    '# Versions of libp2p',
-    `The oldest versions of libp2p's packages that fit, and the newest on the registry. Written by \`npm run test:versions\` on ${new Date().toISOString().slice(0, 10)}, Node ${process.version}; do not edit.`,
-    markdownTable({
-      columns: [{ title: 'package', align: 'left' }, ...rows.map(({ set }) => ({ title: set }))],
-      rows: [
-        ...NAMES.map((name, i) => [`\`${name}\``, ...rows.map(({ versions }) => versions[i])]),
-        ['behaviour tests that pass', ...rows.map(({ report: { stats } }) => `${stats.passes} of ${stats.passes + stats.failures}`)]
-      ]
-    }),
-    `\`optimistic()\` refuses a muxer that was made for libp2p 2. \`${TOO_OLD}\` gets this error:
-
-\`\`\`
-${rows[0].refusal}
-\`\`\`
-
-A dial with \`@libp2p/noise\` 16 or older fails with an \`EncryptionFailedError\`, whatever the transport.`,
-    'Older releases of yamux 8 raise an unhandled rejection if a connection fails while a stream is open, and Node then ends the process. `@libp2p/yamux` 8.0.3 and `@chainsafe/libp2p-yamux` 8.0.1 cure it.'
-  ].join('\n\n') + '\n'
+function pageOf (rows: Row[], command: string): string {
+  return page({
+    title: 'Versions of libp2p',
+    about: 'The oldest versions of libp2p\'s packages that fit, and the newest on the registry. Written by `npm run test:versions`; do not edit.',
+    environment: environment(command),
+    parts: [
+      markdownTable({
+        columns: [{ title: 'package', align: 'left' }, ...rows.map(({ set }) => ({ title: set }))],
+        rows: [
+          ...NAMES.map((name, i) => [`\`${name}\``, ...rows.map(({ versions }) => versions[i])]),
+          ['behaviour tests that pass', ...rows.map(({ report: { stats } }) => `${stats.passes} of ${stats.passes + stats.failures}`)]
+        ]
+      }),
+      `\`optimistic()\` refuses a muxer that was made for libp2p 2. \`${TOO_OLD}\` gets this error:\n\n\`\`\`\n${rows[0].refusal}\n\`\`\``,
+      'A dial with `@libp2p/noise` 16 or older fails with an `EncryptionFailedError`, whatever the transport.',
+      'Older releases of yamux 8 raise an unhandled rejection if a connection fails while a stream is open, and Node then ends the process. `@libp2p/yamux` 8.0.3 and `@chainsafe/libp2p-yamux` 8.0.1 cure it.'
+    ]
+  })
 }
