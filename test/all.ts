@@ -1,4 +1,3 @@
-/* eslint-disable no-console */
 /*
  * Runs every test in full, goes on after a failure, and sums up once at the end.
  * `.ci/run` takes samples of the same.
@@ -7,8 +6,11 @@ import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
 import { listOf, oneOf, wholeFrom } from './lab/arguments.ts'
+import { say } from './lab/process/say.ts'
 import { duration } from './lab/report/numbers.ts'
 import { markdownTable } from './lab/report/table.ts'
+import { runCells } from './lab/suite/run-cells.ts'
+import { runSuite } from './lab/suite/run-suite.ts'
 
 /** The npm scripts, in this order, and whether each takes the seed */
 const SCRIPTS = {
@@ -35,32 +37,26 @@ interface Flags {
   seed: number
 }
 
-await new Command('test:all')
+await runSuite(new Command('test:all')
   .option('--only <scripts>', names.join(), listOf(oneOf(names)), names)
-  .option('--seed <number>', 'makes a run again', wholeFrom(0), Date.now() % 2 ** 31)
-  .action(main)
-  .parseAsync()
+  .option('--seed <number>', 'makes a run again', wholeFrom(0), Date.now() % 2 ** 31), async ({ only, seed }: Flags, { signal, again }) => {
+  say(`seed ${seed}`)
 
-async function main ({ only, seed }: Flags): Promise<void> {
-  const rows: string[][] = []
-
-  console.info('seed %d', seed)
-
-  for (const script of only) {
-    const result = await execa('npm', ['run', script, ...SCRIPTS[script] === 'option' ? ['--', '--seed', `${seed}`] : []], {
+  const results = await runCells(only.map(script => ({
+    name: script,
+    again: again({ only: script }),
+    run: async () => execa('npm', ['run', script, ...SCRIPTS[script] === 'option' ? ['--', '--seed', `${seed}`] : []], {
       cwd: path.resolve(import.meta.dirname, '..'),
       env: SCRIPTS[script] === 'environment' ? { FC_SEED: `${seed}`, THOROUGH: 'true' } : {},
       stdio: 'inherit',
       reject: false
     })
+  })), signal, ({ failed, shortMessage = '' }) => ({ summary: failed ? 'failed' : 'passed', complaints: failed ? [shortMessage] : [] }))
 
-    rows.push([script, result.failed ? `failed: ${result.shortMessage}` : 'passed', duration(result.durationMs)])
+  process.stdout.write(`\nseed ${seed}\n\n${markdownTable({
+    columns: [{ title: 'script', align: 'left' }, { title: 'result', align: 'left' }, { title: 'time' }],
+    rows: results.map(({ failed, durationMs }, i) => [only[i], failed ? 'failed' : 'passed', duration(durationMs)])
+  })}\n`)
 
-    if (result.isTerminated) {
-      break
-    }
-  }
-
-  console.info('\nseed %d\n\n%s', seed, markdownTable({ columns: [{ title: 'script', align: 'left' }, { title: 'result', align: 'left' }, { title: 'time' }], rows }))
-  process.exitCode = rows.length === only.length && rows.every(([, result]) => result === 'passed') ? 0 : 1
-}
+  return only.filter((_, i) => results[i].failed).map(script => `failed: ${script}`)
+})
