@@ -1,11 +1,8 @@
 /* eslint-disable no-console */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
-import { openLink } from '../lab/link/open-link.ts'
-import { withCleanUp } from '../lab/process/interrupt.ts'
-import { scriptPath } from '../lab/script-path.ts'
 import { median } from '../lab/statistics.ts'
-import type { LineTasks } from './line-worker.ts'
+import { whileUploading } from './line.ts'
 import type { LinkShape } from '../lab/link/link.ts'
 
 /*
@@ -60,15 +57,7 @@ async function main (ends: string[], { delay, loss, rate, seconds, rounds }: Fla
 
 /** In Mbit/s, from a second after the beginning on */
 async function measure (shape: LinkShape, end: string, seconds: number): Promise<number> {
-  const link = await openLink(shape)
-
-  return withCleanUp(async () => link.close(), async () => {
-    const script = scriptPath(import.meta.url, 'line-worker')
-    const [listener, dialer] = await Promise.all([
-      link.start<LineTasks>('listener', { script, args: [end], name: 'The listener' }),
-      link.start<LineTasks>('dialer', { script, args: [end], name: 'The dialer' })
-    ])
-    await dialer.ask('upload', await listener.ask('listen', link.listenHost))
+  return whileUploading(shape, end, async ({ listener }) => {
     await wait(1_000)
 
     const start = performance.now()

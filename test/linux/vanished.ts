@@ -1,10 +1,7 @@
 /* eslint-disable no-console */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Command } from 'commander'
-import { openLink } from '../lab/link/open-link.ts'
-import { withCleanUp } from '../lab/process/interrupt.ts'
-import { scriptPath } from '../lab/script-path.ts'
-import type { LineTasks } from './line-worker.ts'
+import { whileUploading } from './line.ts'
 
 /*
  * How long a node that sends takes to notice that its peer has vanished: from one moment on the line loses all packets. Fails where
@@ -25,15 +22,7 @@ await new Command('test:vanished')
   .parseAsync()
 
 async function measure (end: string, patience: number, delay: number): Promise<void> {
-  const link = await openLink({ delay, bottleneck: { rate: 10, queue: 256 * 1024 } }, 'relay')
-
-  await withCleanUp(async () => link.close(), async () => {
-    const script = scriptPath(import.meta.url, 'line-worker')
-    const [listener, dialer] = await Promise.all([
-      link.start<LineTasks>('listener', { script, args: [end], name: 'The listener' }),
-      link.start<LineTasks>('dialer', { script, args: [end], name: 'The dialer' })
-    ])
-    await dialer.ask('upload', await listener.ask('listen', link.listenHost))
+  await whileUploading({ delay, bottleneck: { rate: 10, queue: 256 * 1024 } }, end, async ({ link, dialer }) => {
     await wait(2_000)
 
     const ended = dialer.ask('ended', patience * 1_000)
