@@ -2,6 +2,7 @@ import { StreamBufferError } from '@libp2p/interface'
 import { keepWholeWindow } from './paused-streams.ts'
 import { isBehind } from './reading.ts'
 import { MAX_WINDOW, ReceiveWindow, windowBudget } from './receive-window.ts'
+import { REMINDER_INTERVAL, Reminders } from './reminders.ts'
 import { Flag, FrameType, windowUpdate } from './yamux-frames.ts'
 import type { RoundTrip } from './round-trip.ts'
 import type { FrameHeader } from './yamux-frames.ts'
@@ -16,6 +17,9 @@ const MAX_UNREAD = 64 * 1024 * 1024
 
 /** Look at what is held after this many bytes */
 const LOOK_BYTES = 1024 * 1024
+
+/** A peer that has sent this much, in bytes, uploads */
+const MUCH = 64 * 1024
 
 /** How often to look whether somebody reads a stream that nobody read, in ms: no event tells */
 const LOOK_INTERVAL = 50
@@ -48,6 +52,13 @@ export class YamuxCredit {
 
   #bytes = 0
 
+  /** Exist while the peer uploads */
+  #reminders?: Reminders
+  #reminding?: NodeJS.Timeout
+
+  /** Since the peer began to send, or uploaded no more */
+  #uploaded = 0
+
   /** Exists while a stream has data that nobody reads, and so was granted nothing */
   #looking?: NodeJS.Timeout
 
@@ -60,6 +71,7 @@ export class YamuxCredit {
   /** Tell the peer of all that the muxer has granted, which tells it of the rest itself */
   end (): void {
     clearTimeout(this.#looking)
+    this.#stopReminding()
     this.#windows?.forEach(({ withheld }, streamId) => {
       this.#frames.write(windowUpdate(streamId, 0, withheld))
     })
@@ -69,6 +81,12 @@ export class YamuxCredit {
   /** A message of the peer comes. `unfinished` is the stream of the last frame, which may not be whole */
   onMessage (bytes: number, unfinished: number): void {
     this.#bytes += bytes
+    this.#uploaded += bytes
+    this.#reminders?.onMessage(bytes)
+
+    if (this.#reminders == null && this.#uploaded > MUCH) {
+      this.#startReminding()
+    }
 
     if (this.#bytes >= LOOK_BYTES) {
       this.#bytes = 0
@@ -87,13 +105,25 @@ export class YamuxCredit {
       }
     }
 
+    // what comes next on the stream may have to wait at the peer
+    if (type === FrameType.windowUpdate && (flags & (Flag.syn | Flag.ack)) !== 0) {
+      this.#reminders?.onFrame(streamId, 0, performance.now())
+    }
+
     if (type !== FrameType.ping && (flags & (Flag.fin | Flag.rst)) !== 0) {
       this.#end(streamId)
     }
   }
 
   onData (streamId: number, bytes: number): void {
-    this.#windows?.get(streamId)?.onData(bytes, performance.now(), this.#roundTrip)
+    const window = this.#windows?.get(streamId)
+
+    if (window != null) {
+      const now = performance.now()
+
+      window.onData(bytes, now, this.#roundTrip)
+      this.#reminders?.onFrame(streamId, bytes, now)
+    }
   }
 
   /**
@@ -147,6 +177,47 @@ export class YamuxCredit {
     return due
   }
 
+  #startReminding (): void {
+    const now = performance.now()
+    const reminders = new Reminders(now)
+
+    this.#frames.muxer.streams.forEach(({ id }) => { reminders.onFrame(Number(id), 0, now) })
+    this.#reminders = reminders
+    this.#reminding = setInterval(() => { this.#remind(reminders) }, REMINDER_INTERVAL).unref()
+  }
+
+  #stopReminding (): void {
+    clearInterval(this.#reminding)
+    this.#reminders = undefined
+    this.#uploaded = 0
+  }
+
+  #remind (reminders: Reminders): void {
+    const now = performance.now()
+
+    if (this.#connection.status !== 'open' || reminders.isOver(now)) {
+      this.#stopReminding()
+      return
+    }
+
+    const streamId = reminders.next(now)
+
+    if (streamId == null) {
+      return
+    }
+
+    if (this.#streamOf(streamId) == null) {
+      reminders.end(streamId)
+      return
+    }
+
+    try {
+      this.#frames.write(windowUpdate(streamId, 0, 0))
+    } catch (err: any) {
+      this.#connection.abort(err)
+    }
+  }
+
   #look (): void {
     this.#looking = undefined
 
@@ -196,6 +267,7 @@ export class YamuxCredit {
   #end (streamId: number): void {
     this.#windows?.get(streamId)?.end()
     this.#windows?.delete(streamId)
+    this.#reminders?.end(streamId)
   }
 
   #checkUnread (): void {

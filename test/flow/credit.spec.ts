@@ -57,6 +57,34 @@ describe('credit for a peer of stock js-libp2p', function () {
     dialed.abort(new Error('The test is over'))
   })
 
+  it('js-libp2p #3463: lets its new streams through beside uploads that have larger windows than its socket takes', async () => {
+    const { listener, dialed } = await stockLine(defer, { bytesPerSecond: 16 * MiB, yamux: { streamOptions: { initialStreamWindowSize: 256 * MiB, maxStreamWindowSize: 256 * MiB } } })
+    const received = await takeUploads(listener)
+
+    const stream = await dialed.newStream(UPLOAD)
+    const fill = (): void => {
+      while (stream.writeStatus === 'writable' && stream.send(new Uint8Array(64 * KiB))) {
+        // once more
+      }
+    }
+
+    // before the streams that are told of 'drain' later
+    stream.addEventListener('drain', () => { queueMicrotask(fill) })
+    fill()
+    await until(() => received[0] > 16 * MiB, 'the upload is under way', 20_000)
+
+    const newEcho = async (): Promise<void> => {
+      const stream = byteStream(await dialed.newStream(ECHO))
+
+      await stream.write(new Uint8Array(100))
+      await stream.read({ bytes: 100 })
+    }
+
+    await within(8_000, 'an echo on a new stream', newEcho())
+    expect(received[0], 'the windows are not used up').to.be.below(240 * MiB)
+    dialed.abort(new Error('The test is over'))
+  })
+
   it('is not sent for each message', async () => {
     const { listener, dialed } = await stockLine(defer)
     const updates = await countUpdates(dialed, listener, 100)
