@@ -200,7 +200,8 @@ export class YamuxCredit {
       return
     }
 
-    const streamId = reminders.next(now)
+    // a stream alone waits for no other
+    const streamId = this.#frames.muxer.streams.length > 1 ? reminders.next(now) : undefined
 
     if (streamId == null) {
       return
