@@ -51,6 +51,12 @@ const DECAY_ABOVE_MEAN = 0.5
 const MORE_BELOW_MEAN = 2
 const LESS_ABOVE_MEAN = 1 / 4
 
+/**
+ * A round so many times as long as the next one waited for data that was lost. All that had come behind it counts in
+ * the next one, so both are one
+ */
+const STALLED = 2
+
 /** Each stream has this besides what fits, while that is less than the first window. So windows become equal, in bytes */
 const LEAST_WINDOW = 32 * 1024
 
@@ -125,6 +131,9 @@ export class ReceiveWindow {
   /** The end of the round before */
   #startedAt: number
   #receivedBefore = 0
+
+  /** That round, in ms and bytes */
+  #before = { took: 0, received: 0 }
 
   /** How long the last round took since then, in ms, until it is counted. And whether the reader kept up then */
   #took = 0
@@ -241,7 +250,9 @@ export class ReceiveWindow {
     }
 
     const received = this.#received - this.#receivedBefore
+    const before = this.#before.took > STALLED * took ? this.#before : { took: 0, received: 0 }
 
+    this.#before = { took, received }
     this.#took = 0
     this.#receivedBefore = this.#received
 
@@ -250,7 +261,7 @@ export class ReceiveWindow {
       return
     }
 
-    const delivered = received * ms / Math.max(took, ms)
+    const delivered = (before.received + received) * ms / Math.max(before.took + took, ms)
 
     // a reader that lags behind has no use for more
     if (delivered > this.#delivered && !this.#keptUp) {
