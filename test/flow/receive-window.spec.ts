@@ -36,6 +36,15 @@ describe('the receive window of a stream', () => {
     expect(moments.find(({ received }) => received >= 64 * MiB)?.at).to.be.below(64 * KiB / 128 + 3 * 80)
   })
 
+  it('does not take what had come behind a lost packet for a fast path', () => {
+    for (const from of [3_000, 5_000]) {
+      const moments = transfer({ rate: 1_250, roundTrip: 200, busy: [from, from + 600] }, 10_000)
+      const later = moments.filter(({ at }) => at > from + 900).map(({ inFlight }) => inFlight)
+
+      expect(Math.max(...later), `lost after ${from} ms`).to.be.below(3.5 * 1_250 * 200)
+    }
+  })
+
   it('does not take what waited for a busy receiver for a fast path', () => {
     for (let from = 0; from < 2_000; from += 10) {
       const moments = transfer({ rate: 1_250, roundTrip: 82, busy: [from, from + 200] }, 5_000)
