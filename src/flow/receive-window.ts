@@ -53,7 +53,7 @@ const LESS_ABOVE_MEAN = 1 / 4
 
 /**
  * A round so many times as long as the next one waited for data that was lost. All that had come behind it counts in
- * the next one, so both are one
+ * the next one, so that alone proves no higher rate
  */
 const STALLED = 2
 
@@ -250,7 +250,7 @@ export class ReceiveWindow {
     }
 
     const received = this.#received - this.#receivedBefore
-    const before = this.#before.took > STALLED * took ? this.#before : { took: 0, received: 0 }
+    const before = this.#before
 
     this.#before = { took, received }
     this.#took = 0
@@ -261,7 +261,9 @@ export class ReceiveWindow {
       return
     }
 
-    const delivered = (before.received + received) * ms / Math.max(before.took + took, ms)
+    const rate = received / Math.max(took, ms)
+    const rateOfBoth = (before.received + received) / Math.max(before.took + took, ms)
+    const delivered = ms * (before.took > STALLED * took ? Math.min(rate, Math.max(rateOfBoth, this.#delivered / ms)) : rate)
 
     // a reader that lags behind has no use for more
     if (delivered > this.#delivered && !this.#keptUp) {
