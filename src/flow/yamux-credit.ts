@@ -72,9 +72,18 @@ export class YamuxCredit {
   end (): void {
     clearTimeout(this.#looking)
     this.#stopReminding()
-    this.#windows?.forEach(({ withheld }, streamId) => {
-      this.#frames.write(windowUpdate(streamId, 0, withheld))
-    })
+
+    try {
+      this.#windows?.forEach(({ withheld }, streamId) => {
+        if (withheld > 0) {
+          this.#frames.write(windowUpdate(streamId, 0, withheld))
+        }
+      })
+    } catch (err: any) {
+      // nothing can be sent
+      this.#connection.abort(err)
+    }
+
     this.#windows = undefined
   }
 
