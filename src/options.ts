@@ -215,8 +215,8 @@ export interface TCPOptions {
    * all that the peer sends in memory.
    *
    * Works with muxers that have windows, as yamux does. Up to a window may still arrive after a
-   * pause: 16 MiB for each stream, mostly less with `credit`. A connection with 512 MiB that nobody reads is
-   * aborted with a `StreamBufferError`.
+   * pause: 16 MiB for each stream, mostly less with `credit`. A connection with 64 MiB that nobody reads, or
+   * 512 MiB without `credit`, is aborted with a `StreamBufferError`.
    *
    * @default true
    */

@@ -80,7 +80,7 @@ describe('js-libp2p #3463: streams share a busy connection', () => {
         upload(await dialed.newStream(UPLOAD), refill)
       }
 
-      // whoever came first has filled the line by then, and its window has become that of the others
+      // by then the first upload has filled the line, and the windows are equal
       await until(() => received.length === 4 && received.every(bytes => bytes > 16 * MiB), 'all are under way', PATIENCE)
       const before = [...received]
       const sharesNow = (): number[] => received.map((bytes, index) => bytes - before[index])

@@ -20,6 +20,8 @@ const wrong: Array<[init: object, message: string]> = [
   [{ linux: {} }, `linux of tcp() must be ${LINUX}, not an object`],
   [{ reusePort: 'yes' }, `reusePort of tcp() must be ${BOOLEAN}, not 'yes' (a string)`],
   [{ optimistic: 'no' }, `optimistic of tcp() must be ${BOOLEAN}, not 'no' (a string)`],
+  [{ credit: 'no' }, `credit of tcp() must be ${BOOLEAN}, not 'no' (a string)`],
+  [{ sendWindow: 0 }, `sendWindow of tcp() must be ${BOOLEAN}, not 0`],
   [{ optimistic }, `optimistic of tcp() must be ${BOOLEAN}, not a function`],
   [{ attemptDelay: true }, 'attemptDelay of tcp() must be false or 10 or more milliseconds, not true'],
   [{ attemptDelay: 0 }, 'attemptDelay of tcp() must be false or 10 or more milliseconds, not 0'],
