@@ -115,7 +115,7 @@ export class YamuxCredit {
     }
 
     // what comes next on the stream may have to wait at the peer
-    if (type === FrameType.windowUpdate && (flags & (Flag.syn | Flag.ack)) !== 0) {
+    if (type === FrameType.windowUpdate && this.#opens(streamId, flags)) {
       this.#reminders?.onFrame(streamId, 0, performance.now())
     }
 
@@ -260,6 +260,11 @@ export class YamuxCredit {
     }
 
     return window
+  }
+
+  /** Whether a frame opens a stream, or says that the peer has accepted one of ours. The muxer resets what it does not accept */
+  #opens (streamId: number, flags: number): boolean {
+    return (flags & Flag.syn) !== 0 || ((flags & Flag.ack) !== 0 && this.#streamOf(streamId) != null)
   }
 
   #streamOf (streamId: number): Stream | undefined {
