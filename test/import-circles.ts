@@ -30,9 +30,7 @@ const LAYERS = [
 ]
 const IMPORT = /(?:\bfrom|\bimport|\bimport\() ?'(\.[^']+)'/g
 
-const files = ['src', 'benchmarks', 'test'].flatMap(folder => readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-  .filter(file => file.endsWith('.ts') && !file.includes('node_modules'))
-  .map(file => path.join(ROOT, folder, file)))
+const files = ['src', 'benchmarks', 'test'].flatMap(folder => modulesOf(path.join(ROOT, folder)))
 const imports = new Map(files.map(file => [
   file,
   [...readFileSync(file, 'utf8').matchAll(IMPORT)].map(([, name]) => path.resolve(path.dirname(file), name))
@@ -70,6 +68,19 @@ for (const file of homeless) {
 }
 
 process.exitCode = circles.length + backward.length + homeless.length === 0 ? 0 : 1
+
+/** Does not enter folders of tools, such as `.bin`, where a compiler may work at the same time */
+function modulesOf (folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
+    const name = path.join(folder, entry.name)
+
+    if (entry.isDirectory()) {
+      return entry.name.startsWith('.') || entry.name === 'node_modules' ? [] : modulesOf(name)
+    }
+
+    return name.endsWith('.ts') ? [name] : []
+  })
+}
 
 /** -1 for what is in none of them, such as another package */
 function layerOf (file: string): number {
