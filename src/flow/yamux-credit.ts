@@ -4,6 +4,7 @@ import { isBehind } from './reading.ts'
 import { MAX_WINDOW, ReceiveWindow, windowBudget } from './receive-window.ts'
 import { REMINDER_INTERVAL, Reminders } from './reminders.ts'
 import { Flag, FrameType, windowUpdate } from './yamux-frames.ts'
+import type { WindowBudget } from './receive-window.ts'
 import type { RoundTrip } from './round-trip.ts'
 import type { FrameHeader } from './yamux-frames.ts'
 import type { MessageStream, Stream, StreamMuxer } from '@libp2p/interface'
@@ -45,10 +46,10 @@ export class YamuxCredit {
   readonly #connection: MessageStream
   readonly #roundTrip: RoundTrip
   readonly #frames: Frames
-  readonly #budget = windowBudget(EXTRA_WINDOWS)
 
-  /** Of streams on which the peer has sent data, and may send more. Created when there is one */
+  /** Of streams on which the peer has sent data, and may send more. Created when there is one, with what they share */
   #windows?: Map<number, ReceiveWindow>
+  #budget?: WindowBudget
 
   #bytes = 0
 
@@ -255,7 +256,7 @@ export class YamuxCredit {
 
     // the muxer ignores data of streams that it does not know
     if (window == null && (isNew || this.#streamOf(streamId) != null)) {
-      window = new ReceiveWindow(performance.now(), this.#budget, () => this.#keepsUp(streamId))
+      window = new ReceiveWindow(performance.now(), this.#budget ??= windowBudget(EXTRA_WINDOWS), () => this.#keepsUp(streamId))
       windows.set(streamId, window)
     }
 

@@ -18,6 +18,12 @@ export interface YamuxFlowInit {
   sendWindow: boolean
 }
 
+const flow = Symbol('flow')
+
+interface FlowingConnection extends MessageStream {
+  [flow]: YamuxFlow
+}
+
 /** `ping` is not part of the interface, so it is looked for before it is used */
 interface PingingMuxer extends StreamMuxer {
   ping?(): Promise<unknown>
@@ -38,6 +44,9 @@ export class YamuxFlow implements FrameListener {
   /** Whether a sender is to be made when much was sent */
   #needsSender: boolean
 
+  /** What the muxer does when the connection has drained. The sender has it wait while its window is full */
+  #onMuxerDrain?: (event: Event) => void
+
   /** Exists once much was sent: a connection that sends little costs nothing */
   #sender?: YamuxSender
   #sentBytes = 0
@@ -50,15 +59,23 @@ export class YamuxFlow implements FrameListener {
     // not bound: that would take memory for each connection
     this.#send = connection.send
 
-    connection.send = frame => this.#onSend(frame)
+    ;(connection as FlowingConnection)[flow] = this
+    connection.send = send
     // registered before the muxer listens, so that it is called first
     connection.addEventListener('message', this)
 
-    if (sendWindow) {
-      connection.addEventListener('drain', this)
-    }
+    // a listener of our own, before the muxer's, would take memory for each connection
+    const { addEventListener } = connection
 
+    connection.addEventListener = (type: any, listener: any, ...rest: any[]): void => {
+      addEventListener.call(connection, type, listener, ...rest)
+
+      if (type === 'drain' && typeof listener === 'function') {
+        this.#onMuxerDrain = listener
+      }
+    }
     this.muxer = createMuxer()
+    connection.addEventListener = addEventListener
     this.#needsSender = sendWindow
     this.#credit = credit ? new YamuxCredit(connection, this, this.#roundTrip) : undefined
   }
@@ -81,7 +98,8 @@ export class YamuxFlow implements FrameListener {
     this.#credit?.onData(streamId, bytes)
   }
 
-  #onSend (frame: Uint8Array | Uint8ArrayList): boolean {
+  /** The muxer sends a frame */
+  onSend (frame: Uint8Array | Uint8ArrayList): boolean {
     const header = loneHeader(frame)
 
     if (header?.type === FrameType.windowUpdate && this.#credit != null) {
@@ -116,10 +134,10 @@ export class YamuxFlow implements FrameListener {
   #startSending (): void {
     this.#needsSender = false
 
-    if (hasMembers('pingingMuxer', this.muxer)) {
-      const send = this.#send.bind(this.#connection)
-
-      this.#sender = new YamuxSender(this.#connection, send, async () => this.muxer.ping?.(), this.#roundTrip.ms)
+    if (hasMembers('pingingMuxer', this.muxer) && this.#onMuxerDrain != null) {
+      this.#connection.removeEventListener('drain', this.#onMuxerDrain)
+      this.#connection.addEventListener('drain', this)
+      this.#sender = new YamuxSender(this.#connection, this.#send.bind(this.#connection), async () => this.muxer.ping?.(), this.#roundTrip.ms)
     }
   }
 
@@ -129,17 +147,21 @@ export class YamuxFlow implements FrameListener {
 
     connection.send = this.#send
     connection.removeEventListener('message', this)
-    connection.removeEventListener('drain', this)
     this.#credit?.end()
-    this.#sender?.end()
+
+    if (this.#sender != null && this.#onMuxerDrain != null) {
+      connection.removeEventListener('drain', this)
+      connection.addEventListener('drain', this.#onMuxerDrain)
+      this.#sender.end()
+    }
   }
 
   /** The object listens, since a function would take memory for each connection */
   handleEvent (event: Event): void {
     if (event.type === 'message') {
       this.#onMessage(event as StreamMessageEvent)
-    } else {
-      this.#sender?.onDrain(event)
+    } else if (this.#sender?.onDrain() === true) {
+      this.#onMuxerDrain?.(event)
     }
   }
 
@@ -158,4 +180,8 @@ export class YamuxFlow implements FrameListener {
       this.#connection.abort(err)
     }
   }
+}
+
+function send (this: FlowingConnection, frame: Uint8Array | Uint8ArrayList): boolean {
+  return this[flow].onSend(frame)
 }

@@ -65,14 +65,21 @@ export class YamuxSender {
     return false
   }
 
-  /** The connection says that it has drained. The muxer hears of that next */
-  onDrain (event: Event): void {
+  /**
+   * The connection has drained.
+   *
+   * @returns whether the muxer may hear of that
+   */
+  onDrain (): boolean {
     if (this.#window.isFull) {
-      event.stopImmediatePropagation()
       this.#wait()
-    } else {
-      this.#endWait()
+
+      return false
     }
+
+    this.#endWait()
+
+    return true
   }
 
   /** The muxer has sent a ping */

@@ -128,7 +128,7 @@ export const FOREIGN = {
       createStream: 'function',
       streams: 'object'
     },
-    replaces: ['addEventListener', 'close', 'createStream']
+    replaces: ['addEventListener', 'close', 'createStream', 'dispatchEvent']
   },
   connection: {
     feature: 'the limit for streams that a peer may not expect yet',
@@ -185,7 +185,7 @@ export const FOREIGN = {
       status: 'string',
       writableNeedsDrain: 'boolean'
     },
-    replaces: ['send']
+    replaces: ['addEventListener', 'send']
   },
   pingingMuxer: {
     feature: 'the send window that fits the path',

@@ -6,7 +6,7 @@ import { isWaitingForEncrypter } from '../connection/waits-for-encrypter.ts'
 import { closeBatcher, flushAtEndOfTurn, flushSoon, isExiting, openBatcher } from '../event-loop/flush-soon.ts'
 import { hasMembers } from '../foreign/check.ts'
 import type { Batcher } from '../event-loop/flush-soon.ts'
-import type { MessageStream, StreamMessageEvent } from '@libp2p/interface'
+import type { AbortOptions, MessageStream, StreamMessageEvent } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
@@ -59,12 +59,13 @@ const slab = newSlab()
 export function coalesceSends (stream: MessageStream, below: MessageStream): void {
   // not again if the encrypter was decorated twice
   if (!Object.hasOwn(stream, 'send') && hasMembers('noiseConnection', stream) && hasMembers('belowNoise', below)) {
-    new CoalescedSends(stream, isWaitingForEncrypter(below)).attach(below)
+    new CoalescedSends(stream, below, isWaitingForEncrypter(below)).attach()
   }
 }
 
 const batches = Symbol('batches')
 
+/** Also the connection below one */
 interface CoalescingStream extends MessageStream {
   [batches]: CoalescedSends
 }
@@ -74,21 +75,25 @@ class CoalescedSends implements Batcher {
   readonly #send: MessageStream['send']
   readonly #dispatchEvent: MessageStream['dispatchEvent']
 
+  readonly #below: MessageStream
+  readonly #closeBelow: MessageStream['close']
   readonly #isWaitedFor: boolean
   #run?: CopyRun
   #state: State = 'silent'
 
-  constructor (stream: MessageStream, isWaitedFor: boolean) {
+  constructor (stream: MessageStream, below: MessageStream, isWaitedFor: boolean) {
     this.#stream = stream
+    this.#below = below
     this.#isWaitedFor = isWaitedFor
     // not bound: that would take memory for each connection
     this.#send = stream.send
     this.#dispatchEvent = stream.dispatchEvent
+    this.#closeBelow = below.close
   }
 
-  attach (below: MessageStream): void {
+  attach (): void {
     const stream = this.#stream as CoalescingStream
-    const { close } = below
+    const below = this.#below as CoalescingStream
 
     stream[batches] = this
     stream.send = send
@@ -96,20 +101,8 @@ class CoalescedSends implements Batcher {
     stream.dispatchEvent = dispatchEvent
 
     // the stream closes by closing the connection below
-    below.close = async options => {
-      if (this.#flush() && !this.#isWaitedFor) {
-        // An in-memory connection takes no input after its `close`. Messages that were sent one by
-        // one would have filled it, so the caller would have waited, and read answers meanwhile.
-        this.#state = 'last turn'
-        await setImmediate()
-      }
-
-      if (this.#state !== 'over') {
-        this.#state = 'closing'
-      }
-
-      return close.call(below, options)
-    }
+    below[batches] = this
+    below.close = close
 
     if (stream.status === 'open' || stream.status === 'closing') {
       openBatcher()
@@ -151,6 +144,21 @@ class CoalescedSends implements Batcher {
 
   flush (): void {
     this.#flush()
+  }
+
+  async close (options?: AbortOptions): Promise<void> {
+    if (this.#flush() && !this.#isWaitedFor) {
+      // An in-memory connection takes no input after its `close`. Messages that were sent one by
+      // one would have filled it, so the caller would have waited, and read answers meanwhile.
+      this.#state = 'last turn'
+      await setImmediate()
+    }
+
+    if (this.#state !== 'over') {
+      this.#state = 'closing'
+    }
+
+    await this.#closeBelow.call(this.#below, options)
   }
 
   /** @returns whether anything waited */
@@ -237,4 +245,8 @@ function send (this: CoalescingStream, data: Uint8Array | Uint8ArrayList): boole
 
 function dispatchEvent (this: CoalescingStream, event: Event): boolean {
   return this[batches].dispatchEvent(event)
+}
+
+async function close (this: CoalescingStream, options?: AbortOptions): Promise<void> {
+  await this[batches].close(options)
 }

@@ -60,11 +60,11 @@ async function upload ({ rate, roundTrip, socket, stalls, measured }: Line, tick
     }
   }
 
-  // as registered by the muxer, behind that of the sender
-  connection.addEventListener('drain', event => { sender.onDrain(event) })
   connection.addEventListener('drain', () => {
-    isFull = false
-    queueMicrotask(fill)
+    if (sender.onDrain()) {
+      isFull = false
+      queueMicrotask(fill)
+    }
   })
 
   performance.now = () => clock

@@ -1,4 +1,4 @@
-import type { MessageStream, Stream, StreamMessageEvent, StreamMuxer } from '@libp2p/interface'
+import type { MessageStream, StreamMessageEvent, StreamMuxer } from '@libp2p/interface'
 
 /**
  * - `unowned`: nobody listens for the streams of the muxer, and no data has come
@@ -20,8 +20,7 @@ export class EarlyListener {
   readonly #connection: MessageStream
   #state: State = 'unowned'
 
-  /** `onStream` is called with each stream of the peer before the owner of the muxer is */
-  constructor (connection: MessageStream, createMuxer: () => StreamMuxer, onStream: (event: CustomEvent<Stream>) => void) {
+  constructor (connection: MessageStream, createMuxer: () => StreamMuxer) {
     this.#connection = connection
     // registered before the muxer listens, so that this is called first
     connection.addEventListener('message', this)
@@ -34,7 +33,6 @@ export class EarlyListener {
       if (type === 'stream') {
         // V8 would make a dictionary of an object that loses a property: 1.6 KiB
         muxer.addEventListener = addEventListener
-        addEventListener.call(muxer, 'stream', onStream)
         this.release()
       }
 

@@ -25,7 +25,7 @@ const READING = ['message', 'remoteCloseWrite', 'end']
  *
  * FIN is kept as long as the stream lives, unless somebody reads or closes it.
  */
-export function keepFin ({ detail: stream }: CustomEvent<Stream>): void {
+export function keepFin (stream: Stream): void {
   if (!isListenable(stream)) {
     return
   }

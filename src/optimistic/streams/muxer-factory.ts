@@ -4,7 +4,6 @@ import { decoratedFactory } from '../../flow/yamux-flows.ts'
 import { expectIdentity, hasMembers, warnOnce } from '../../foreign/check.ts'
 import { EarlyListener } from './early-listener.ts'
 import { rejectFailedStreams } from './failed-stream.ts'
-import { keepFin } from './kept-fin.ts'
 import { KnownProtocols } from './known-protocols.ts'
 import { OptimisticMuxer } from './muxer.ts'
 import type { KnownProtocolsComponents } from './known-protocols.ts'
@@ -73,7 +72,7 @@ export class OptimisticMuxerFactory implements StreamMuxerFactory {
       throw new ConnectionClosedError(`The connection is ${connection.status}`)
     }
 
-    const early = new EarlyListener(connection, () => this.#createMuxer(connection), keepFin)
+    const early = new EarlyListener(connection, () => this.#createMuxer(connection))
 
     if (!hasMembers('muxer', early.muxer)) {
       return early.muxer

@@ -4,6 +4,7 @@ import { CLOSE_TIMEOUT } from '../../connection/fin-wait.ts'
 import { setGated } from './early-dialer.ts'
 import { StreamGate } from './early-stream-limit.ts'
 import { isFilterable } from './filterable-stream.ts'
+import { keepFin } from './kept-fin.ts'
 import { Proposal } from './proposal.ts'
 import { REASONS, isProposed, reasonFor } from './when-to-propose.ts'
 import type { EarlyListener } from './early-listener.ts'
@@ -44,6 +45,7 @@ export class OptimisticMuxer {
   #proposals?: Set<Proposal>
   readonly #createStream: StreamMuxer['createStream']
   readonly #close: StreamMuxer['close']
+  readonly #dispatchEvent: StreamMuxer['dispatchEvent']
   #isClosing = false
 
   /** `early` has made the muxer */
@@ -58,9 +60,11 @@ export class OptimisticMuxer {
     // not bound, and the same functions for all muxers: others would take memory for each connection
     this.#createStream = muxer.createStream
     this.#close = muxer.close
+    this.#dispatchEvent = muxer.dispatchEvent
     muxer[decorator] = this
     muxer.createStream = createStream
     muxer.close = close
+    muxer.dispatchEvent = dispatchEvent
 
     setGated(muxer.streams)
   }
@@ -88,6 +92,15 @@ export class OptimisticMuxer {
     }
 
     return this.#open(options)
+  }
+
+  dispatchEvent (event: Event): boolean {
+    if (event.type === 'stream') {
+      // before the owner of the muxer has the stream
+      keepFin((event as CustomEvent<Stream>).detail)
+    }
+
+    return this.#dispatchEvent.call(this.muxer, event)
   }
 
   async close (options?: AbortOptions): Promise<void> {
@@ -254,6 +267,10 @@ async function createStream (this: DecoratedMuxer, options?: CreateOptions): Pro
 
 async function close (this: DecoratedMuxer, options?: AbortOptions): Promise<void> {
   await this[decorator].close(options)
+}
+
+function dispatchEvent (this: DecoratedMuxer, event: Event): boolean {
+  return this[decorator].dispatchEvent(event)
 }
 
 /**
