@@ -10,7 +10,7 @@ const PATIENCE = 10_000
 
 /** Uploads over a link of its own, with small messages beside them. */
 export async function measureBusyLine (cell: Cell, pair: Pair, seconds: number): Promise<{ row: LoadRow, link: string }> {
-  const link = await openLink({ delay: cell.roundTrip / 2, bottleneck: cell })
+  const link = await openLink({ delay: cell.roundTrip / 2, bottleneck: cell, congestion: cell.congestion })
 
   return withCleanUp(async () => link.close(), async () => {
     const [receiver, uploader] = await Promise.all([startReceiver(link, pair.listener), startUploader(link, pair.dialer)])

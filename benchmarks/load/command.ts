@@ -14,6 +14,7 @@ interface Matrix {
   rates: number[]
   roundTrips: number[]
   queues: string[]
+  congestion: string[]
   uploads: number[]
   refills: Refill[]
   pairs: string[]
@@ -34,8 +35,8 @@ const JS: JsName[] = ['official', 'transport', 'ours']
 const REFILLS: Refill[] = ['listener', 'microtask', 'whole']
 const JS_PAIRS = PAIRS.filter(pair => !endsOf(pair).some(isNative))
 
-const SAMPLE: Matrix = { rates: [10], roundTrips: [82], queues: ['256'], uploads: [1], refills: ['microtask'], pairs: JS_PAIRS, seconds: 25, slowReaders: ['official', 'ours'], fetches: [], transfers: 0 }
-const FULL: Matrix = { rates: [0.5, 1, 2, 10, 50, 200], roundTrips: [20, 82, 200], queues: ['bdp', '256'], uploads: [1, 4], refills: ['microtask'], pairs: PAIRS, seconds: 60, slowReaders: JS, fetches: JS, transfers: 7 }
+const SAMPLE: Matrix = { rates: [10], roundTrips: [82], queues: ['256'], congestion: ['cubic'], uploads: [1], refills: ['microtask'], pairs: JS_PAIRS, seconds: 25, slowReaders: ['official', 'ours'], fetches: [], transfers: 0 }
+const FULL: Matrix = { rates: [0.5, 1, 2, 10, 50, 200], roundTrips: [20, 82, 200], queues: ['bdp', '256'], congestion: ['cubic', 'bbr'], uploads: [1, 4], refills: ['microtask'], pairs: PAIRS, seconds: 60, slowReaders: JS, fetches: JS, transfers: 7 }
 
 export const loadCommand = new Command('load')
   .description('a line that uploads fill: how long small messages and new streams wait, and how long the connection lives (needs root and socat)')
@@ -43,6 +44,7 @@ export const loadCommand = new Command('load')
   .option('--rates <list>', 'in Mbit/s', listOf(numberFrom(0.1)))
   .option('--round-trips <list>', 'in ms', listOf(numberFrom(1)))
   .option('--queues <list>', 'in KiB, or `bdp` for one bandwidth-delay product', listOf(value => value === 'bdp' ? value : `${numberFrom(1)(value)}`))
+  .option('--congestion <list>', 'congestion controls, as the kernel names them', listOf(value => value))
   .option('--uploads <list>', 'streams that upload', listOf(wholeFrom(0)))
   .option('--refills <list>', `how applications refill a stream: ${REFILLS.join()}`, listOf(oneOf(REFILLS)))
   .option('--pairs <list>', `uploader:receiver, of ${PAIRS.join()}, or none`, value => value === 'none' ? [] : listOf(oneOf(PAIRS))(value))
@@ -89,13 +91,13 @@ async function earlierReport (out: string): Promise<LoadReport | undefined> {
   return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined
 }
 
-function cellsOf ({ rates, roundTrips, queues, uploads, refills }: Pick<Matrix, 'rates' | 'roundTrips' | 'queues' | 'uploads' | 'refills'>): Cell[] {
+function cellsOf ({ rates, roundTrips, queues, congestion, uploads, refills }: Pick<Matrix, 'rates' | 'roundTrips' | 'queues' | 'congestion' | 'uploads' | 'refills'>): Cell[] {
   const cells: Cell[] = []
 
   for (const rate of rates) {
     for (const roundTrip of roundTrips) {
       for (const queue of queues.map(queue => queueBytes(queue, rate, roundTrip))) {
-        cells.push(...refills.flatMap(refill => uploads.map(uploads => ({ rate, roundTrip, queue, uploads, refill }))))
+        cells.push(...congestion.flatMap(congestion => refills.flatMap(refill => uploads.map(uploads => ({ rate, roundTrip, queue, congestion, uploads, refill })))))
       }
     }
   }

@@ -46,7 +46,8 @@ function linesOf (report: LoadReport, hasLatencies: boolean): string[] {
     ...hasLatencies ? ['![How long an echo on an old stream and one on a new stream take over time, for each pair of transports. The official connection dies.](load.svg)'] : [],
     '## From 2 Mbit/s up',
     `A new stream fails if it is not open and has not echoed within 10 s, as libp2p has it by default. Throughput is that of the first ${EARLY / 1_000} s, or of as long as the connection lived, as a part of official's on the same line.`,
-    markdownTable(tableOf(verdictsOf(report), [
+    markdownTable(tableOf(verdictsOf(report).toSorted((a, b) => b.congestion.localeCompare(a.congestion)), [
+      ['congestion control', ({ congestion }) => congestion, 'left'],
       ['uploader', ({ dialer }) => NAMES[dialer], 'left'],
       ['receiver', ({ listener }) => NAMES[listener], 'left'],
       ['lines', ({ lines }) => `${lines}`],
@@ -67,6 +68,7 @@ function lineTable (rows: LoadRow[]): string {
   return markdownTable(tableOf(rows, [
     ['round trip', ({ roundTrip }) => `${roundTrip}`],
     ['queue, KiB', ({ queue }) => whole(queue / 1024)],
+    ['congestion', ({ congestion }) => congestion, 'left'],
     ['uploads', ({ uploads, refill }) => `${uploads}${refill === 'microtask' ? '' : ` ${refill}`}`],
     ['uploader', ({ dialer }) => NAMES[dialer], 'left'],
     ['receiver', ({ listener }) => NAMES[listener], 'left'],

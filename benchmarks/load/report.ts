@@ -9,6 +9,9 @@ export type StackName = JsName | PeerName
 export interface Cell extends BottleneckShape {
   /** In ms, of the idle line */
   roundTrip: number
+
+  /** The congestion control of both ends, as the kernel names it */
+  congestion: string
   uploads: number
   refill: Refill
 }

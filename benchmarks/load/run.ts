@@ -47,7 +47,7 @@ interface Task {
 const SLOW_LINE = 10
 
 /** What the chart shows, if it is measured */
-const TYPICAL: Cell = { rate: 10, roundTrip: 82, queue: 256 * 1024, uploads: 1, refill: 'microtask' }
+const TYPICAL: Cell = { rate: 10, roundTrip: 82, queue: 256 * 1024, congestion: 'cubic', uploads: 1, refill: 'microtask' }
 
 /** In the order of tables and charts */
 export const PAIRS = ['official:official', 'official:ours', 'official:no-credit', 'transport:transport', 'transport:official', 'ours:ours', 'ours:official', 'linux:official', 'linux:linux', 'ours:go', 'ours:rust', 'go:official', 'go:ours', 'go:go', 'rust:official', 'rust:ours']
@@ -70,7 +70,7 @@ export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, tr
       run: async () => { put(report.fetches, { commit, ...await measureFetch(stack, TYPICAL, FETCH.size, FETCH.seconds) }, ({ stack }) => stack) }
     })),
     ...cells.flatMap(cell => pairs.map((pair): Task => ({
-      title: `${cell.rate} Mbit/s, ${cell.roundTrip} ms, ${Math.round(cell.queue / 1024)} KiB, ${cell.uploads} up: ${pair.dialer} to ${pair.listener}`,
+      title: `${cell.rate} Mbit/s, ${cell.roundTrip} ms, ${Math.round(cell.queue / 1024)} KiB, ${cell.congestion}, ${cell.uploads} up: ${pair.dialer} to ${pair.listener}`,
       isAlone: cell.rate > SLOW_LINE,
       async run () {
         const { row: { waits, ...row }, link } = await measureBusyLine(cell, pair, seconds)
@@ -143,11 +143,11 @@ function put<Row extends LoadRow | SlowReaderRow | FetchRow | TransferRow> (rows
 
 /** As a reader looks for them: by line, official first */
 function inOrder (a: LoadRow, b: LoadRow): number {
-  return a.rate - b.rate || a.roundTrip - b.roundTrip || a.queue - b.queue || a.uploads - b.uploads || PAIRS.indexOf(pairOf(a)) - PAIRS.indexOf(pairOf(b))
+  return a.rate - b.rate || a.roundTrip - b.roundTrip || a.queue - b.queue || a.congestion.localeCompare(b.congestion) || a.uploads - b.uploads || PAIRS.indexOf(pairOf(a)) - PAIRS.indexOf(pairOf(b))
 }
 
-export function lineOf ({ rate, roundTrip, queue, uploads, refill }: Cell): string {
-  return [rate, roundTrip, queue, uploads, refill].join()
+export function lineOf ({ rate, roundTrip, queue, congestion, uploads, refill }: Cell): string {
+  return [rate, roundTrip, queue, congestion, uploads, refill].join()
 }
 
 function pairOf ({ dialer, listener }: Pair): string {

@@ -9,6 +9,7 @@ const LEAST_RATE = 2
 export interface Verdict {
   dialer: string
   listener: string
+  congestion: string
   lines: number
   lived: number
   begun: number
@@ -26,10 +27,10 @@ export interface Verdict {
 
 export function verdictsOf ({ rows }: LoadReport): Verdict[] {
   const fast = rows.filter(({ rate, uploads }) => rate >= LEAST_RATE && uploads > 0)
-  const pairs = [...new Map(fast.map(row => [`${row.dialer}:${row.listener}`, row])).values()]
+  const pairs = [...new Map(fast.map(row => [`${row.congestion}:${row.dialer}:${row.listener}`, row])).values()]
 
-  return pairs.map(({ dialer, listener }) => {
-    const own = fast.filter(row => row.dialer === dialer && row.listener === listener)
+  return pairs.map(({ dialer, listener, congestion }) => {
+    const own = fast.filter(row => row.dialer === dialer && row.listener === listener && row.congestion === congestion)
     const ratios = own.map(ratioOf).filter(Number.isFinite)
     const shares = own.filter(({ arrived }) => arrived.uploads.length > 1).map(({ arrived }) => jain(arrived.uploads))
     const throughputs = own.map(row => throughputOf(row, rows)).filter(ratio => ratio != null).toSorted((a, b) => a - b)
@@ -37,6 +38,7 @@ export function verdictsOf ({ rows }: LoadReport): Verdict[] {
     return {
       dialer,
       listener,
+      congestion,
       lines: own.length,
       lived: own.filter(({ error }) => error == null).length,
       begun: sum(own.map(({ stream }) => stream.begun)),

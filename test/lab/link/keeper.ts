@@ -1,5 +1,5 @@
 import { keep } from './keep.ts'
-import { addNamespace, endNames, removeNamespace, removeStale } from './namespaces.ts'
+import { addNamespace, endNames, removeNamespace, removeStale, setCongestion } from './namespaces.ts'
 import { joinByNetem } from './netem.ts'
 import { startCable } from './relay.ts'
 import type { LinkEnd, LinkShape, Loss, Traffic } from './link.ts'
@@ -25,6 +25,11 @@ async function make (kind: 'netem' | 'relay', shape: LinkShape): Promise<{ names
     joinByNetem(ends, shape)
   } else {
     relay = await startCable(ends, shape)
+  }
+
+  if (shape.congestion != null) {
+    setCongestion(names.listener, names.listener, DIALER, shape.congestion)
+    setCongestion(names.dialer, names.dialer, LISTENER, shape.congestion)
   }
 
   return { namespaces: names, listenHost: LISTENER }

@@ -23,6 +23,9 @@ export interface LinkShape {
 
   /** In each direction. Only a relay link has it */
   loss?: Loss
+
+  /** With which congestion control both ends send, as the kernel names it. The system's if not given. Only in namespaces */
+  congestion?: string
 }
 
 export interface Loss {

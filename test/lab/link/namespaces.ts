@@ -37,6 +37,11 @@ export function addDevice (namespace: string, device: string, address: string): 
   exec('ip', '-n', namespace, 'link', 'set', device, 'up')
 }
 
+/** Sends to an address with this congestion control, also if the system does not allow programs to choose it */
+export function setCongestion (namespace: string, device: string, address: string, congestion: string): void {
+  exec('ip', '-n', namespace, 'route', 'replace', address, 'dev', device, 'congctl', congestion)
+}
+
 /**
  * Ends what runs in a namespace and removes it with the device in it that has its name,
  * and the other end of that, wherever it is: the kernel would do so some time later.

@@ -40,6 +40,10 @@ function candidates (shape: LinkShape, kind?: LinkKind): LinkKind[] {
     return ['relay']
   }
 
+  if (shape.congestion != null) {
+    return ['netem', 'relay']
+  }
+
   return shape.delay === 0 ? ['loopback'] : ['netem', 'relay', 'proxy']
 }
 
