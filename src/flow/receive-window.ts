@@ -13,6 +13,17 @@ const STEADY_GAIN = 3
 /** While it grows. TCP's slow start doubles what arrives in each round trip, and the update must be there before */
 const STARTUP_GAIN = 4
 
+/**
+ * While TCP itself starts, for a stream that uploads alone. A sender with BBR then has three round trips' worth in flight,
+ * until it has found no higher rate although it always had something to send. If it lacks data, it goes on like that
+ * forever and overruns each queue: a third of the packets were lost. What waits for an update, or for the rest of its
+ * frame, is missing, too
+ */
+const TCP_STARTUP_GAIN = 6
+
+/** The same over a slow path, where such a frame is more than a round trip brings, in bytes */
+const TCP_STARTUP_WINDOW = 3 / 2 * FIRST_WINDOW
+
 /** While the round trip is being measured */
 const DRAIN_GAIN = 1
 
@@ -60,6 +71,9 @@ const STALLED = 2
 /** Each stream has this besides what fits, while that is less than the first window. So windows become equal, in bytes */
 const LEAST_WINDOW = 32 * 1024
 
+/** Or its share of this, which is what a large frame takes */
+const LEAST_WINDOWS = 64 * 1024
+
 /** The round trip of a short path, for such windows, in ms: TCP takes this long for a loss, and event loops may be late by it */
 const LEAST_TIME = 250
 
@@ -77,10 +91,13 @@ export interface WindowBudget {
   /** On how many something has arrived, and how much in a round trip, in bytes */
   streams: number
   delivered: number
+
+  /** One of them has grown until it grew no more, so TCP has found the rate */
+  hasStarted: boolean
 }
 
 export function windowBudget (left: number): WindowBudget {
-  return { left, streams: 0, delivered: 0 }
+  return { left, streams: 0, delivered: 0, hasStarted: false }
 }
 
 /**
@@ -280,8 +297,17 @@ export class ReceiveWindow {
     this.#setDelivered(Math.max(delivered, isDraining ? 0 : this.#remembered))
 
     const steadyGain = isDraining ? DRAIN_GAIN : STEADY_GAIN
-    const gain = this.#flatRounds < FLAT_ROUNDS ? STARTUP_GAIN : steadyGain
-    const least = Math.min(FIRST_WINDOW, LEAST_WINDOW + this.#delivered * Math.max(LEAST_TIME / ms, steadyGain))
+    const isGrowing = this.#flatRounds < FLAT_ROUNDS
+
+    this.#budget.hasStarted ||= !isGrowing
+
+    const { streams, hasStarted } = this.#budget
+    const isTcpStarting = streams === 1 && !hasStarted
+    const startupGain = isTcpStarting ? TCP_STARTUP_GAIN : STARTUP_GAIN
+    const gain = isGrowing ? startupGain : steadyGain
+    const least = isTcpStarting
+      ? TCP_STARTUP_WINDOW
+      : Math.min(FIRST_WINDOW, Math.max(LEAST_WINDOW, LEAST_WINDOWS / streams) + this.#delivered * Math.max(LEAST_TIME / ms, steadyGain))
     const fits = Math.max(gain * this.#share, least)
 
     if (fits <= this.#target || this.#keptUp) {

@@ -18,7 +18,8 @@ describe('the receive window of a stream', () => {
 
       expect(most / Math.max(FIRST_WINDOW, rate * roundTrip)).to.be.at.most(2.7)
       expect(delivered / (rate * 75_000)).to.be.above(0.97)
-      expect(Math.max(...moments.map(({ inFlight }) => inFlight)) / rate, 'ms in the worst queue').to.be.below(1_300)
+      // while TCP starts
+      expect(Math.max(...moments.map(({ inFlight }) => inFlight)), 'in the worst queue').to.be.at.most(Math.max(1.5 * FIRST_WINDOW, 6 * rate * roundTrip))
     })
   }
 
@@ -37,11 +38,12 @@ describe('the receive window of a stream', () => {
   })
 
   it('does not take what had come behind a lost packet for a fast path', () => {
-    for (const from of [3_000, 5_000]) {
-      const moments = transfer({ rate: 1_250, roundTrip: 200, busy: [from, from + 600] }, 10_000)
+    // while TCP starts, and later
+    for (const [from, gain] of [[3_000, 6], [5_000, 3.5], [7_000, 3.5]]) {
+      const moments = transfer({ rate: 1_250, roundTrip: 200, busy: [from, from + 600] }, 12_000)
       const later = moments.filter(({ at }) => at > from + 900).map(({ inFlight }) => inFlight)
 
-      expect(Math.max(...later), `lost after ${from} ms`).to.be.below(3.5 * 1_250 * 200)
+      expect(Math.max(...later), `lost after ${from} ms`).to.be.below(gain * 1_250 * 200)
     }
   })
 
@@ -107,7 +109,7 @@ describe('the receive window of a stream', () => {
       }
 
       take(window, bytes, now, path, false)
-      expect(window.credit, `after ${i} times`).to.be.at.most(FIRST_WINDOW)
+      expect(window.credit, `after ${i} times`).to.be.at.most(1.5 * FIRST_WINDOW)
     }
   })
 
@@ -128,7 +130,7 @@ describe('the receive window of a stream', () => {
       upload(now)
     }
 
-    expect(window.credit).to.be.below(FIRST_WINDOW / 4)
+    expect(window.credit).to.be.below(FIRST_WINDOW / 3)
     expect(budget.left, 'a small window gives nothing to others').to.equal(MiB)
     budget.left = 0
 
