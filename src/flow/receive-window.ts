@@ -14,15 +14,15 @@ const STEADY_GAIN = 3
 const STARTUP_GAIN = 4
 
 /**
- * While TCP itself starts. A sender with BBR then has three round trips' worth in flight,
- * until it has found no higher rate although it always had something to send. If it lacks data, it goes on like that
- * forever and overruns each queue: a third of the packets were lost. What waits for an update, or for the rest of its
- * frame, is missing, too
+ * While TCP itself starts. A sender with BBR then has three round trips' worth in flight, until it has found no higher
+ * rate although it always had something to send. If it lacks data, it goes on like that forever and overruns each queue:
+ * a third of the packets were lost. What waits for an update, or for the rest of its frame, is missing, too
  */
 const TCP_STARTUP_GAIN = 6
 
-/** The same over a slow path, where such a frame is more than a round trip brings: all windows together, in bytes */
-const TCP_STARTUP_WINDOWS = 3 / 2 * FIRST_WINDOW
+/** The same for a stream alone over a slow path, where such a frame is more than a round trip brings, in bytes, and what comes in this time, in ms */
+const TCP_STARTUP_WINDOW = 3 / 2 * FIRST_WINDOW
+const TCP_STARTUP_TIME = 1_500
 
 /** While the round trip is being measured */
 const DRAIN_GAIN = 1
@@ -304,9 +304,9 @@ export class ReceiveWindow {
     const { streams, hasStarted } = this.#budget
     const startupGain = hasStarted ? STARTUP_GAIN : TCP_STARTUP_GAIN
     const gain = isGrowing ? startupGain : steadyGain
-    const least = hasStarted
+    const least = streams > 1 || hasStarted
       ? Math.min(FIRST_WINDOW, Math.max(LEAST_WINDOW, LEAST_WINDOWS / streams) + this.#delivered * Math.max(LEAST_TIME / ms, steadyGain))
-      : TCP_STARTUP_WINDOWS / streams
+      : Math.min(TCP_STARTUP_WINDOW, this.#delivered * TCP_STARTUP_TIME / ms)
     const fits = Math.max(gain * this.#share, least)
 
     if (fits <= this.#target || this.#keptUp) {
