@@ -26,6 +26,19 @@ describe('benchmarks: the report of a busy line', () => {
     expect(own.fairness).to.be.closeTo(0.893, 0.001)
   })
 
+  it('keeps congestion controls apart, each beside official with the same one', () => {
+    const verdicts = verdictsOf(loadReport([
+      loadRow(official, 13_000),
+      loadRow(ours, 60_000, { arrived: { uploads: [1e6], early: 900 } }),
+      loadRow(official, 13_000, { congestion: 'bbr', arrived: { uploads: [1e6], early: 500 } }),
+      loadRow(ours, 60_000, { congestion: 'bbr', arrived: { uploads: [1e6], early: 450 } })
+    ]))
+
+    expect(verdicts.map(({ congestion, lines, throughput }) => [congestion, lines, throughput?.least])).to.deep.equal([
+      ['cubic', 1, undefined], ['cubic', 1, 0.9], ['bbr', 1, undefined], ['bbr', 1, 0.9]
+    ])
+  })
+
   it('says when a connection died and of what, and draws both charts', () => {
     const { page, charts } = loadResults(loadReport())
 

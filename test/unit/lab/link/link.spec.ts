@@ -1,4 +1,4 @@
-import { fork, spawnSync } from 'node:child_process'
+import { execFileSync, fork, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -80,6 +80,20 @@ describe('benchmarks: link', () => {
 
       await link.close()
       expect(leftOvers(keeper)).to.be.empty()
+    })
+
+    it('sends with the congestion control that it is told to', async () => {
+      const link = await openLink({ delay: 1, congestion: 'reno' }, 'relay')
+
+      try {
+        const [command, ...args] = link.commandAt('dialer', ['ip', 'route', 'get', link.listenHost])
+
+        expect(execFileSync(command, args, { encoding: 'utf8' })).to.include('congctl reno')
+      } finally {
+        await link.close()
+      }
+
+      await expect(openLink({ delay: 1, congestion: 'no-such-control' }, 'relay')).to.eventually.be.rejectedWith('No link')
     })
 
     it('loses packets from the moment that it is told to, and counts them', async () => {
