@@ -23,6 +23,24 @@ describe('the receive window of a stream', () => {
     })
   }
 
+  for (const [mbits, roundTrip] of [[2, 82], [2, 200], [10, 20], [10, 82], [10, 200], [50, 82], [50, 200]]) {
+    it(`lets a sender with BBR end its startup over ${mbits} Mbit/s and ${roundTrip} ms`, () => {
+      const rate = mbits * 125
+      // what BBR has in flight in its startup. It ends that after three rounds in which it did not lack data
+      const mostInFlight = 2.89 * rate * roundTrip
+      const round = mostInFlight / rate
+      let busy = 0
+      let longest = 0
+
+      for (const { lacksCredit } of transfer({ rate, roundTrip, mostInFlight, frame: 64 * KiB }, 10_000)) {
+        busy = lacksCredit ? 0 : busy + 1
+        longest = Math.max(longest, busy)
+      }
+
+      expect(longest / round, 'rounds').to.be.above(4)
+    })
+  }
+
   it('is not in the way of slow start on a long fat path', () => {
     const moments = transfer({ rate: Infinity, roundTrip: 80 }, 2_000)
 
