@@ -304,10 +304,9 @@ export class ReceiveWindow {
     const { streams, hasStarted } = this.#budget
     const startupGain = hasStarted ? STARTUP_GAIN : TCP_STARTUP_GAIN
     const gain = isGrowing ? startupGain : steadyGain
-    const least = streams > 1 || hasStarted
-      ? Math.min(FIRST_WINDOW, Math.max(LEAST_WINDOW, LEAST_WINDOWS / streams) + this.#delivered * Math.max(LEAST_TIME / ms, steadyGain))
-      : Math.min(TCP_STARTUP_WINDOW, this.#delivered * TCP_STARTUP_TIME / ms)
-    const fits = Math.max(gain * this.#share, least)
+    const least = Math.min(FIRST_WINDOW, Math.max(LEAST_WINDOW, LEAST_WINDOWS / streams) + this.#delivered * Math.max(LEAST_TIME / ms, steadyGain))
+    const startup = streams > 1 || hasStarted ? 0 : Math.min(TCP_STARTUP_WINDOW, this.#delivered * TCP_STARTUP_TIME / ms)
+    const fits = Math.max(gain * this.#share, least, startup)
 
     if (fits <= this.#target || this.#keptUp) {
       this.#resize(fits)

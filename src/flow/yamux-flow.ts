@@ -74,8 +74,13 @@ export class YamuxFlow implements FrameListener {
         this.#onMuxerDrain = listener
       }
     }
-    this.muxer = createMuxer()
-    connection.addEventListener = addEventListener
+
+    try {
+      this.muxer = createMuxer()
+    } finally {
+      connection.addEventListener = addEventListener
+    }
+
     this.#needsSender = sendWindow
     this.#credit = credit ? new YamuxCredit(connection, this, this.#roundTrip) : undefined
   }

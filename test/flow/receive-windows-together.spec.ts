@@ -42,6 +42,23 @@ describe('the receive windows of streams that upload together', () => {
     }
   }
 
+  it('are no smaller than 32 KiB for a stream that has brought little', () => {
+    const path = new RoundTrip()
+    const window = new ReceiveWindow(0, windowBudget(32 * MiB), keepsUp)
+
+    path.add(80, 0)
+    window.withheld = MAX_WINDOW
+
+    for (let now = 10_000; now < 200_000; now += 10_000) {
+      for (let part = 0; part < 65 * KiB; part += 13 * KiB) {
+        window.onData(Math.min(13 * KiB, window.credit), now, path)
+        take(window, 13 * KiB, now, path)
+      }
+
+      expect(window.credit, `after ${now} ms`).to.be.at.least(32 * KiB)
+    }
+  })
+
   it('are not smaller for a stream that pauses between its messages', () => {
     const path = new RoundTrip()
     const window = new ReceiveWindow(0, windowBudget(32 * MiB), keepsUp)
