@@ -104,8 +104,8 @@ describe('benchmarks: programs in other languages', () => {
         const { multiaddr } = await listener.nextLine()
         const dialer = runProgram([binaryOf(name), 'load', multiaddr, '--ms', '60000'])
 
-        // what has come shows that the load has begun
-        for (let uploads: number[] = []; uploads.length === 0;) {
+        // the dialer sends once all its streams are open: a stream that has come may not be open there yet
+        for (let uploads: number[] = []; sum(uploads) === 0;) {
           await wait(10)
           listener.write('arrived');
           ({ uploads } = await listener.nextLine())

@@ -77,6 +77,9 @@ func measureLoad(common libp2p.Option, address string, uploads int, duration tim
 	}
 	slices.Sort(idle)
 
+	ended := make(chan struct{})
+	h.Network().Notify(&network.NotifyBundle{DisconnectedF: func(network.Network, network.Conn) { close(ended) }})
+
 	for range uploads {
 		s, err := h.NewStream(ctx, target.ID, sinkProtocol)
 		if err != nil {
@@ -86,9 +89,6 @@ func measureLoad(common libp2p.Option, address string, uploads int, duration tim
 	}
 
 	line := busyLine{start: time.Now()}
-	ended := make(chan struct{})
-	h.Network().Notify(&network.NotifyBundle{DisconnectedF: func(network.Network, network.Conn) { close(ended) }})
-
 	echoes := newEchoes(old)
 	go line.repeat(echoInterval, func() { line.timed("echo", echoes.once) })
 	go line.repeat(streamInterval, func() { line.timed("stream", func() error { return newEcho(ctx, h, target.ID) }) })
