@@ -120,7 +120,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       }
 
       if (fairStreams || backpressure) {
-        maConn.traffic = new ConnectionFlow(connection, { fairStreams, backpressure })
+        maConn.traffic = new ConnectionFlow(connection, { fairStreams, backpressure, line: this.#yamuxFlows?.of(connection) })
       }
     })
 

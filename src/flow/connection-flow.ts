@@ -1,5 +1,6 @@
 import { FairStreams } from './fair-streams.ts'
 import { PausedStreams } from './paused-streams.ts'
+import type { Line } from './fair-streams.ts'
 import type { Traffic } from '../connection/traffic.ts'
 import type { Connection } from '@libp2p/interface'
 
@@ -12,6 +13,9 @@ export interface FlowOptions {
 
   /** Let the peer wait for the readers of the streams */
   backpressure: boolean
+
+  /** Undefined if nothing is known of it */
+  line?: Line
 }
 
 /** What the streams of a connection may send, and what is kept of what they receive */
@@ -38,9 +42,11 @@ export class ConnectionFlow implements Traffic {
     this.#paused?.adopt()
     this.#sentBytes += bytes
 
-    if (this.#options.fairStreams && (!canSendMore || this.#sentBytes >= SHARE_BYTES)) {
+    const { fairStreams, line } = this.#options
+
+    if (fairStreams && (!canSendMore || line?.isHeld === true || this.#sentBytes >= SHARE_BYTES)) {
       this.#sentBytes = 0
-      this.#fair ??= new FairStreams(this.#connection.streams)
+      this.#fair ??= new FairStreams(this.#connection.streams, line)
       this.#fair.adopt()
     }
   }

@@ -1,5 +1,6 @@
 import { PacedStream } from './paced-stream.ts'
 import { isSchedulable } from './schedulable-stream.ts'
+import { frameBytes } from './send-pace.ts'
 import type { Pacer } from './paced-stream.ts'
 import type { SchedulableStream } from './schedulable-stream.ts'
 import type { Stream } from '@libp2p/interface'
@@ -19,6 +20,15 @@ const FULL_BYTES = 32 * 1024
  */
 const TURN_MICROTASKS = 24
 
+/** What the streams share */
+export interface Line {
+  /** The most that a stream should send at a time, in bytes */
+  readonly frameBytes: number
+
+  /** Whether nothing should be sent now, although the socket takes more */
+  readonly isHeld: boolean
+}
+
 /**
  * Shares a connection among its streams by bytes. js-libp2p tells all streams at once that the
  * connection has drained. The first to send fills it again, the others find it full, and a
@@ -32,6 +42,7 @@ const TURN_MICROTASKS = 24
  */
 export class FairStreams implements Pacer {
   readonly #streams: Stream[]
+  readonly #line?: Line
   readonly #known = new WeakSet<Stream>()
 
   /** Those that have more to send than they were allowed to */
@@ -55,8 +66,13 @@ export class FairStreams implements Pacer {
   #fullBytes = FULL_BYTES
 
   /** `streams` are those of the muxer, which adds new ones at the end */
-  constructor (streams: Stream[]) {
+  constructor (streams: Stream[], line?: Line) {
     this.#streams = streams
+    this.#line = line
+  }
+
+  get frameBytes (): number {
+    return this.#line?.frameBytes ?? frameBytes()
   }
 
   /** Look for new streams */
@@ -101,12 +117,17 @@ export class FairStreams implements Pacer {
     return Math.max(0, room)
   }
 
-  onSent (paced: PacedStream, bytes: number): void {
+  onSent (paced: PacedStream, bytes: number, isCutOff: boolean): void {
     paced.served = Math.max(paced.served, this.#served - TURN_BYTES) + bytes
     paced.allowance -= bytes
 
     if (this.#isFull) {
       this.#fullBytes -= bytes
+
+      // the muxer has it go on with each window update, and so it would fill the room of others
+      if (isCutOff) {
+        this.#waiting.add(paced)
+      }
     }
   }
 

@@ -5,17 +5,18 @@ import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
 import type { SendResult } from '@libp2p/utils'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-/** The most that is handed to the muxer at a time, in bytes: a large frame would delay all that comes behind it */
-const FRAME_BYTES = 64 * 1024
-
 /** Shares a connection among the streams that have something to send */
 export interface Pacer {
+  /** The most that is handed to the muxer at a time, in bytes: a large frame would delay all that comes behind it */
+  readonly frameBytes: number
+
   /**
    * How much this stream may send now, in bytes. With 0 it is told when its turn comes.
    */
   room(stream: PacedStream): number
 
-  onSent(stream: PacedStream, bytes: number): void
+  /** `isCutOff`: the stream has more, for which there was no room */
+  onSent(stream: PacedStream, bytes: number, isCutOff: boolean): void
 
   /** The connection is full */
   onFull(): void
@@ -79,7 +80,7 @@ export class PacedStream {
     let sentBytes = 0
 
     while (data.byteLength > 0) {
-      const room = Math.min(this.#pacer.room(this), FRAME_BYTES)
+      const room = Math.min(this.#pacer.room(this), this.#pacer.frameBytes)
 
       if (room === 0) {
         return { sentBytes, canSendMore: false }
@@ -90,7 +91,7 @@ export class PacedStream {
       const result = this.#sendData.call(stream, part)
 
       sentBytes += result.sentBytes
-      this.#pacer.onSent(this, result.sentBytes)
+      this.#pacer.onSent(this, result.sentBytes, !result.canSendMore && (part !== data || result.sentBytes < byteLength))
 
       if (!result.canSendMore || part === data) {
         return { sentBytes, canSendMore: result.canSendMore }

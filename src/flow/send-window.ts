@@ -128,6 +128,11 @@ export class SendWindow {
     return !this.#isAnswered && this.#phase !== 'ended' && (this.#pause != null || this.#sent - this.#ping.sent >= this.#part)
   }
 
+  /** What arrives, in bytes a ms. Undefined while there is no limit */
+  get rate (): number | undefined {
+    return this.#phase === 'limiting' ? this.#rate : undefined
+  }
+
   /** Whether a ping should be sent now */
   needsPing (now: number): boolean {
     const bytes = this.#sent - this.#ping.sent

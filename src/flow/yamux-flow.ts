@@ -1,8 +1,10 @@
 import { hasMembers } from '../foreign/check.ts'
 import { RoundTrip } from './round-trip.ts'
+import { frameBytes } from './send-pace.ts'
 import { YamuxCredit } from './yamux-credit.ts'
 import { Flag, FrameScanner, FrameType, loneHeader } from './yamux-frames.ts'
 import { YamuxSender } from './yamux-sender.ts'
+import type { Line } from './fair-streams.ts'
 import type { FrameHeader, FrameListener } from './yamux-frames.ts'
 import type { MessageStream, StreamMessageEvent, StreamMuxer } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -33,7 +35,7 @@ interface PingingMuxer extends StreamMuxer {
  * What passes between a muxer of yamux and its connection, in both directions: how much peers
  * may send, and how much is sent. Reads the wire format of yamux only.
  */
-export class YamuxFlow implements FrameListener {
+export class YamuxFlow implements FrameListener, Line {
   readonly muxer: PingingMuxer
   readonly #connection: MessageStream
   readonly #send: MessageStream['send']
@@ -83,6 +85,16 @@ export class YamuxFlow implements FrameListener {
 
     this.#needsSender = sendWindow
     this.#credit = credit ? new YamuxCredit(connection, this, this.#roundTrip) : undefined
+  }
+
+  /** The most that a stream should send at a time, in bytes: what comes next on other streams has to wait for that */
+  get frameBytes (): number {
+    return this.#sender?.frameBytes ?? frameBytes()
+  }
+
+  /** Whether nothing should be sent now, although the socket takes more */
+  get isHeld (): boolean {
+    return this.#sender?.isHeld === true
   }
 
   onHeader (header: FrameHeader): void {

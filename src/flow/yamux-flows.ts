@@ -54,6 +54,11 @@ export class YamuxFlows {
     this.#flows.delete(streams)
   }
 
+  /** Undefined if the connection has another muxer */
+  of ({ streams }: Connection): YamuxFlow | undefined {
+    return this.#flows.get(streams)
+  }
+
   #create (connection: MessageStream, createMuxer: () => StreamMuxer): StreamMuxer {
     if (!hasMembers('belowMuxer', connection)) {
       return createMuxer()

@@ -1,3 +1,4 @@
+import { SendPace, frameBytes } from './send-pace.ts'
 import { SendWindow } from './send-window.ts'
 import type { MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -17,6 +18,7 @@ export class YamuxSender {
   readonly #send: MessageStream['send']
   readonly #ping: () => Promise<unknown>
   readonly #window: SendWindow
+  readonly #pace = new SendPace()
 
   /** Whether an answer is waited for. One is while the window is full */
   #isPinging = false
@@ -24,8 +26,13 @@ export class YamuxSender {
   /** Whether the next ping must be sent before anything else */
   #isNextDue = false
 
+  #isHeld = false
+
   /** Exists while the muxer waits for the window */
   #unanswered?: NodeJS.Timeout
+
+  /** Exists while the muxer waits for the pace */
+  #paced?: NodeJS.Timeout
 
   /**
    * `send` is that of the connection. `ping` sends a ping unless one is on its way, and waits for the
@@ -38,8 +45,14 @@ export class YamuxSender {
     this.#window = new SendWindow(roundTrip, performance.now())
   }
 
-  get canSendMore (): boolean {
-    return !this.#window.isFull && !this.#connection.writableNeedsDrain
+  /** Whether the muxer waits for the window or for the pace, and must be told when it may go on */
+  get isHeld (): boolean {
+    return this.#isHeld
+  }
+
+  /** The most that a stream should send at a time, in bytes */
+  get frameBytes (): number {
+    return frameBytes(this.#window.rate)
   }
 
   send (frame: Uint8Array | Uint8ArrayList): boolean {
@@ -50,19 +63,26 @@ export class YamuxSender {
 
     this.#window.onSent(byteLength, now)
 
+    if (this.#window.rate != null) {
+      this.#pace.onSent(byteLength, this.#window.rate, now)
+    }
+
     if (this.#window.needsPing(now)) {
       this.#sendPing()
     }
 
-    if (!this.#window.isFull) {
-      return canSendMore
+    if (this.#window.isFull) {
+      // the ping that is on its way may be the muxer's own
+      this.#sendPing()
     }
 
-    // the ping that is on its way may be the muxer's own
-    this.#sendPing()
-    this.#wait()
+    if (this.#mustHold(now)) {
+      this.#isHeld = true
 
-    return false
+      return false
+    }
+
+    return canSendMore
   }
 
   /**
@@ -71,15 +91,9 @@ export class YamuxSender {
    * @returns whether the muxer may hear of that
    */
   onDrain (): boolean {
-    if (this.#window.isFull) {
-      this.#wait()
+    this.#isHeld = this.#mustHold(performance.now())
 
-      return false
-    }
-
-    this.#endWait()
-
-    return true
+    return !this.#isHeld
   }
 
   /** The muxer has sent a ping */
@@ -89,6 +103,10 @@ export class YamuxSender {
 
   /** It was answered. The muxer hears of that next */
   onPong (now: number): void {
+    if (this.#window.isFull) {
+      this.#pace.restart(now)
+    }
+
     this.#isNextDue = this.#window.onPong(now)
     this.#unanswered?.refresh()
   }
@@ -119,13 +137,13 @@ export class YamuxSender {
   }
 
   #goOn (): void {
-    const { status } = this.#connection
+    const { status, writableNeedsDrain } = this.#connection
 
-    if (this.#unanswered == null || !this.canSendMore || (status !== 'open' && status !== 'closing')) {
+    if (!this.#isHeld || this.#mustHold(performance.now()) || writableNeedsDrain || (status !== 'open' && status !== 'closing')) {
       return
     }
 
-    this.#endWait()
+    this.#isHeld = false
 
     try {
       this.#connection.dispatchEvent(new Event('drain'))
@@ -135,13 +153,25 @@ export class YamuxSender {
     }
   }
 
-  /** The muxer must be told when there is room */
-  #wait (): void {
-    this.#unanswered ??= setTimeout(() => { this.end() }, UNANSWERED).unref()
-  }
+  /** Whether the muxer should wait. Then it is told when it may go on, if it waits */
+  #mustHold (now: number): boolean {
+    const { isFull } = this.#window
+    const wait = isFull ? 0 : this.#pace.wait(now)
 
-  #endWait (): void {
-    clearTimeout(this.#unanswered)
-    this.#unanswered = undefined
+    if (isFull) {
+      this.#unanswered ??= setTimeout(() => { this.end() }, UNANSWERED).unref()
+    } else {
+      clearTimeout(this.#unanswered)
+      this.#unanswered = undefined
+    }
+
+    if (wait > 0) {
+      this.#paced ??= setTimeout(() => {
+        this.#paced = undefined
+        this.#goOn()
+      }, Math.ceil(wait)).unref()
+    }
+
+    return isFull || wait > 0
   }
 }

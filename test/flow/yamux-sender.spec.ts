@@ -1,3 +1,4 @@
+import { mock } from 'node:test'
 import { expect } from 'aegir/chai'
 import fc from 'fast-check'
 import { YamuxSender } from '../../src/flow/yamux-sender.ts'
@@ -68,12 +69,16 @@ async function upload ({ rate, roundTrip, socket, stalls, measured }: Line, tick
   })
 
   performance.now = () => clock
+  mock.timers.enable({ apis: ['setTimeout'] })
 
   try {
     fill()
 
     for (let tick = 0; tick < ticks; tick++) {
-      clock += 5 + (stalls.find(([at]) => at === tick)?.[1] ?? 0)
+      const ms = 5 + (stalls.find(([at]) => at === tick)?.[1] ?? 0)
+
+      clock += ms
+      mock.timers.tick(ms)
       arrived = Math.min(sent, arrived + rate)
 
       for (const ping of pings) {
@@ -98,6 +103,7 @@ async function upload ({ rate, roundTrip, socket, stalls, measured }: Line, tick
       await new Promise(resolve => { setImmediate(resolve) })
     }
   } finally {
+    mock.timers.reset()
     performance.now = now
   }
 
