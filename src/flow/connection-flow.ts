@@ -7,6 +7,11 @@ import type { Connection } from '@libp2p/interface'
 /** Look for streams to share the connection after this many bytes: less than a window of yamux, which a stream may fill before it has to wait */
 const SHARE_BYTES = 64 * 1024
 
+export interface LimitedLine extends Line {
+  /** Whether less is sent than the socket takes */
+  readonly isLimiting: boolean
+}
+
 export interface FlowOptions {
   /** Share the connection among its streams */
   fairStreams: boolean
@@ -15,7 +20,7 @@ export interface FlowOptions {
   backpressure: boolean
 
   /** Undefined if nothing is known of it */
-  line?: Line
+  line?: LimitedLine
 }
 
 /** What the streams of a connection may send, and what is kept of what they receive */
@@ -44,7 +49,8 @@ export class ConnectionFlow implements Traffic {
 
     const { fairStreams, line } = this.#options
 
-    if (fairStreams && (!canSendMore || line?.isHeld === true || this.#sentBytes >= SHARE_BYTES)) {
+    // frames of a stream that is not looked for may be as large as its messages
+    if (fairStreams && (!canSendMore || line?.isLimiting === true || this.#sentBytes >= SHARE_BYTES)) {
       this.#sentBytes = 0
       this.#fair ??= new FairStreams(this.#connection.streams, line)
       this.#fair.adopt()

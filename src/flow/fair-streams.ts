@@ -24,9 +24,6 @@ const TURN_MICROTASKS = 24
 export interface Line {
   /** The most that a stream should send at a time, in bytes */
   readonly frameBytes: number
-
-  /** Whether nothing should be sent now, although the socket takes more */
-  readonly isHeld: boolean
 }
 
 /**
@@ -59,6 +56,9 @@ export class FairStreams implements Pacer {
 
   #isFull = false
 
+  /** Whether it was before the last frame */
+  #wasFull = false
+
   /** Whether turns are being given */
   #isServing = false
 
@@ -69,6 +69,10 @@ export class FairStreams implements Pacer {
   constructor (streams: Stream[], line?: Line) {
     this.#streams = streams
     this.#line = line
+  }
+
+  get isFull (): boolean {
+    return this.#isFull
   }
 
   get frameBytes (): number {
@@ -107,7 +111,9 @@ export class FairStreams implements Pacer {
       this.#beginTurn(paced)
     }
 
-    const room = this.#isFull ? Math.min(paced.allowance, this.#fullBytes) : paced.allowance
+    this.#wasFull = this.#isFull
+
+    const room = this.#isFull ? this.#roomWhileFull(paced) : paced.allowance
 
     if (room <= 0) {
       this.#waiting.add(paced)
@@ -117,17 +123,17 @@ export class FairStreams implements Pacer {
     return Math.max(0, room)
   }
 
-  onSent (paced: PacedStream, bytes: number, isCutOff: boolean): void {
+  /** js-yamux has a stream go on with each window update, so a busy one would leave nothing for others */
+  #roomWhileFull (paced: PacedStream): number {
+    return paced.hasBacklog ? 0 : Math.min(paced.allowance, this.#fullBytes)
+  }
+
+  onSent (paced: PacedStream, bytes: number): void {
     paced.served = Math.max(paced.served, this.#served - TURN_BYTES) + bytes
     paced.allowance -= bytes
 
-    if (this.#isFull) {
+    if (this.#wasFull) {
       this.#fullBytes -= bytes
-
-      // the muxer has it go on with each window update, and so it would fill the room of others
-      if (isCutOff) {
-        this.#waiting.add(paced)
-      }
     }
   }
 

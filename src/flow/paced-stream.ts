@@ -7,6 +7,9 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 /** Shares a connection among the streams that have something to send */
 export interface Pacer {
+  /** Whether the connection is full */
+  readonly isFull: boolean
+
   /** The most that is handed to the muxer at a time, in bytes: a large frame would delay all that comes behind it */
   readonly frameBytes: number
 
@@ -15,8 +18,7 @@ export interface Pacer {
    */
   room(stream: PacedStream): number
 
-  /** `isCutOff`: the stream has more, for which there was no room */
-  onSent(stream: PacedStream, bytes: number, isCutOff: boolean): void
+  onSent(stream: PacedStream, bytes: number): void
 
   /** The connection is full */
   onFull(): void
@@ -50,6 +52,12 @@ export class PacedStream {
   /** How much more it may send before the others have their turns, in bytes */
   allowance = 0
 
+  /** Whether it had more to send when it was stopped */
+  hasBacklog = false
+
+  /** Whether that was the muxer, which goes on when the peer lets the stream send more */
+  #isOutOfWindow = false
+
   constructor (stream: SchedulableStream, pacer: Pacer) {
     this.stream = stream
     this.#pacer = pacer
@@ -65,9 +73,9 @@ export class PacedStream {
     stream.addEventListener('close', this.#onClose)
   }
 
-  /** Whether the stream takes no more until it is told to go on */
+  /** Whether the stream takes no more until it is told that the connection has drained */
   get isBlocked (): boolean {
-    return this.stream.writableNeedsDrain
+    return this.stream.writableNeedsDrain && !this.#isOutOfWindow
   }
 
   /** Let the stream send */
@@ -76,31 +84,44 @@ export class PacedStream {
   }
 
   sendData (data: Uint8ArrayList): SendResult {
-    const { stream } = this
+    const wasFull = this.#pacer.isFull
     let sentBytes = 0
 
-    while (data.byteLength > 0) {
+    this.#isOutOfWindow = false
+
+    for (;;) {
       const room = Math.min(this.#pacer.room(this), this.#pacer.frameBytes)
 
       if (room === 0) {
+        this.hasBacklog = true
+
         return { sentBytes, canSendMore: false }
       }
 
       const part = data.byteLength <= room ? data : data.sublist(0, room)
       const { byteLength } = part
-      const result = this.#sendData.call(stream, part)
+      const result = this.#sendData.call(this.stream, part)
 
       sentBytes += result.sentBytes
-      this.#pacer.onSent(this, result.sentBytes, !result.canSendMore && (part !== data || result.sentBytes < byteLength))
+      this.#pacer.onSent(this, result.sentBytes)
+      this.#isOutOfWindow = result.sentBytes < byteLength
 
-      if (!result.canSendMore || part === data) {
+      if (part === data && !this.#isOutOfWindow) {
+        // the muxer may have the stream hand it less than it has
+        this.hasBacklog = !result.canSendMore && this.stream.writeBufferLength > 0
+
         return { sentBytes, canSendMore: result.canSendMore }
+      }
+
+      // one that had nothing to send when the connection became full need not stop
+      if (this.#isOutOfWindow || (!result.canSendMore && !wasFull)) {
+        this.hasBacklog = true
+
+        return { sentBytes, canSendMore: false }
       }
 
       data.consume(byteLength)
     }
-
-    return { sentBytes, canSendMore: true }
   }
 
   /**

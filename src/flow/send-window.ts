@@ -16,6 +16,12 @@ const QUEUED_WHILE_GROWING = 2.5
 /** And may have so many times what arrived since the last ping */
 const STARTUP_GAIN = 4
 
+/** A ping that takes so many times as long waits until TCP has repaired a loss */
+const LATE = 1.75
+
+/** Behind it so many parts may be sent, which keep the line busy meanwhile. With more the next ping would be late, too */
+const LATE_PARTS = 1.5
+
 /** A rate that is not reached again is forgotten by this with each ping */
 const DECAY = 0.9
 
@@ -123,19 +129,29 @@ export class SendWindow {
     }
   }
 
-  /** Whether no more should be sent before the ping that is on its way is answered */
-  get isFull (): boolean {
-    return !this.#isAnswered && this.#phase !== 'ended' && (this.#pause != null || this.#sent - this.#ping.sent >= this.#part)
+  /** Whether no more should be sent before the ping that is on its way is answered, or late */
+  isFull (now: number): boolean {
+    return !this.#isAnswered && this.#phase !== 'ended' && (this.#pause != null || this.behindPing >= (now < this.lateAt ? 1 : LATE_PARTS) * this.#part)
   }
 
-  /** What arrives, in bytes a ms. Undefined while there is no limit */
+  /** When a ping that is on its way is late */
+  get lateAt (): number {
+    return this.#ping.at + LATE * Math.max(this.#time, this.#part / this.#rate)
+  }
+
+  /** What the window allows in the long run, in bytes a ms: what arrives, or more. Undefined while there is no limit */
   get rate (): number | undefined {
-    return this.#phase === 'limiting' ? this.#rate : undefined
+    return this.#phase === 'limiting' ? Math.max(LEAST_PART / LEAST_TIME, this.#part / this.#time) : undefined
+  }
+
+  /** What was sent behind the last ping, in bytes */
+  get behindPing (): number {
+    return this.#sent - this.#ping.sent
   }
 
   /** Whether a ping should be sent now */
   needsPing (now: number): boolean {
-    const bytes = this.#sent - this.#ping.sent
+    const bytes = this.behindPing
 
     return this.#isAnswered && this.#phase !== 'ended' && (bytes >= this.#part || (bytes >= PING_BYTES && now >= this.#ping.at + PING_INTERVAL))
   }
@@ -151,7 +167,7 @@ export class SendWindow {
       this.#pause ??= 'late'
     }
 
-    this.#wasFull ||= this.isFull
+    this.#wasFull ||= this.isFull(now)
   }
 
   /** A ping was sent. None is on its way */

@@ -4,7 +4,7 @@ import { frameBytes } from './send-pace.ts'
 import { YamuxCredit } from './yamux-credit.ts'
 import { Flag, FrameScanner, FrameType, loneHeader } from './yamux-frames.ts'
 import { YamuxSender } from './yamux-sender.ts'
-import type { Line } from './fair-streams.ts'
+import type { LimitedLine } from './connection-flow.ts'
 import type { FrameHeader, FrameListener } from './yamux-frames.ts'
 import type { MessageStream, StreamMessageEvent, StreamMuxer } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -35,7 +35,7 @@ interface PingingMuxer extends StreamMuxer {
  * What passes between a muxer of yamux and its connection, in both directions: how much peers
  * may send, and how much is sent. Reads the wire format of yamux only.
  */
-export class YamuxFlow implements FrameListener, Line {
+export class YamuxFlow implements FrameListener, LimitedLine {
   readonly muxer: PingingMuxer
   readonly #connection: MessageStream
   readonly #send: MessageStream['send']
@@ -92,9 +92,9 @@ export class YamuxFlow implements FrameListener, Line {
     return this.#sender?.frameBytes ?? frameBytes()
   }
 
-  /** Whether nothing should be sent now, although the socket takes more */
-  get isHeld (): boolean {
-    return this.#sender?.isHeld === true
+  /** Whether less is sent than the socket takes */
+  get isLimiting (): boolean {
+    return this.#sender?.isLimiting === true
   }
 
   onHeader (header: FrameHeader): void {

@@ -10,8 +10,8 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 const UNANSWERED = 10_000
 
 /**
- * Sends frames, and says that the connection is full while too much is on its way to the peer, as it
- * does when the socket is full.
+ * Sends frames, and says that the connection is full while too much is on its way to the peer, or
+ * more than fits the line was sent just now, as it does when the socket is full.
  */
 export class YamuxSender {
   readonly #connection: MessageStream
@@ -26,13 +26,15 @@ export class YamuxSender {
   /** Whether the next ping must be sent before anything else */
   #isNextDue = false
 
+  /** Whether the muxer was told that the connection is full, and must be told when it is not */
   #isHeld = false
 
-  /** Exists while the muxer waits for the window */
+  /** Exists while the window is full */
   #unanswered?: NodeJS.Timeout
 
-  /** Exists while the muxer waits for the pace */
-  #paced?: NodeJS.Timeout
+  /** Exists while the muxer waits for the pace, or for a late ping, until that time */
+  #waiting?: NodeJS.Timeout
+  #waitingUntil = 0
 
   /**
    * `send` is that of the connection. `ping` sends a ping unless one is on its way, and waits for the
@@ -45,9 +47,9 @@ export class YamuxSender {
     this.#window = new SendWindow(roundTrip, performance.now())
   }
 
-  /** Whether the muxer waits for the window or for the pace, and must be told when it may go on */
-  get isHeld (): boolean {
-    return this.#isHeld
+  /** Whether less is sent than the socket takes */
+  get isLimiting (): boolean {
+    return this.#window.rate != null
   }
 
   /** The most that a stream should send at a time, in bytes */
@@ -60,29 +62,24 @@ export class YamuxSender {
     const { byteLength } = frame
     const canSendMore = this.#send(frame)
     const now = performance.now()
+    const { rate } = this.#window
 
     this.#window.onSent(byteLength, now)
 
-    if (this.#window.rate != null) {
-      this.#pace.onSent(byteLength, this.#window.rate, now)
+    if (rate != null) {
+      this.#pace.onSent(byteLength, rate, now)
     }
 
     if (this.#window.needsPing(now)) {
       this.#sendPing()
     }
 
-    if (this.#window.isFull) {
+    if (this.#window.isFull(now)) {
       // the ping that is on its way may be the muxer's own
       this.#sendPing()
     }
 
-    if (this.#mustHold(now)) {
-      this.#isHeld = true
-
-      return false
-    }
-
-    return canSendMore
+    return !this.#hold(now) && canSendMore
   }
 
   /**
@@ -91,9 +88,13 @@ export class YamuxSender {
    * @returns whether the muxer may hear of that
    */
   onDrain (): boolean {
-    this.#isHeld = this.#mustHold(performance.now())
+    const mayHear = !this.#hold(performance.now())
 
-    return !this.#isHeld
+    if (mayHear) {
+      this.#isHeld = false
+    }
+
+    return mayHear
   }
 
   /** The muxer has sent a ping */
@@ -103,8 +104,10 @@ export class YamuxSender {
 
   /** It was answered. The muxer hears of that next */
   onPong (now: number): void {
-    if (this.#window.isFull) {
-      this.#pace.restart(now)
+    const { behindPing, rate } = this.#window
+
+    if (rate != null) {
+      this.#pace.onArrived(behindPing, this.#window.isFull(now), rate, now)
     }
 
     this.#isNextDue = this.#window.onPong(now)
@@ -114,6 +117,7 @@ export class YamuxSender {
   /** Send what the connection takes */
   end (): void {
     this.#window.end()
+    clearTimeout(this.#waiting)
     this.#goOn()
   }
 
@@ -139,7 +143,7 @@ export class YamuxSender {
   #goOn (): void {
     const { status, writableNeedsDrain } = this.#connection
 
-    if (!this.#isHeld || this.#mustHold(performance.now()) || writableNeedsDrain || (status !== 'open' && status !== 'closing')) {
+    if (!this.#isHeld || this.#hold(performance.now()) || writableNeedsDrain || (status !== 'open' && status !== 'closing')) {
       return
     }
 
@@ -153,10 +157,15 @@ export class YamuxSender {
     }
   }
 
-  /** Whether the muxer should wait. Then it is told when it may go on, if it waits */
-  #mustHold (now: number): boolean {
-    const { isFull } = this.#window
-    const wait = isFull ? 0 : this.#pace.wait(now)
+  /**
+   * Sets timers for when nothing else tells the muxer to go on.
+   *
+   * @returns whether it has to wait
+   */
+  #hold (now: number): boolean {
+    const { lateAt, rate } = this.#window
+    const isFull = this.#window.isFull(now)
+    const wait = rate == null ? 0 : isFull ? lateAt - now : this.#pace.wait(rate, now)
 
     if (isFull) {
       this.#unanswered ??= setTimeout(() => { this.end() }, UNANSWERED).unref()
@@ -166,12 +175,26 @@ export class YamuxSender {
     }
 
     if (wait > 0) {
-      this.#paced ??= setTimeout(() => {
-        this.#paced = undefined
-        this.#goOn()
-      }, Math.ceil(wait)).unref()
+      this.#goOnAt(now + wait, wait)
     }
 
+    this.#isHeld ||= isFull || wait > 0
+
     return isFull || wait > 0
+  }
+
+  #goOnAt (until: number, ms: number): void {
+    // one that comes too early looks again
+    if (this.#waiting != null && until > this.#waitingUntil - 1) {
+      return
+    }
+
+    clearTimeout(this.#waiting)
+    this.#waitingUntil = until
+    this.#waiting = setTimeout(() => {
+      this.#waiting = undefined
+      this.#pace.onTimer(performance.now() - until)
+      this.#goOn()
+    }, Math.ceil(ms)).unref()
   }
 }

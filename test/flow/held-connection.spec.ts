@@ -3,43 +3,63 @@ import { multiaddrConnectionPair } from '@libp2p/utils'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { FairStreams } from '../../src/flow/fair-streams.ts'
-import { MiB } from '../fixtures/bytes.ts'
+import { KiB, MiB } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
-import type { Stream, StreamMuxer } from '@libp2p/interface'
+import type { Stream } from '@libp2p/interface'
 
-const FRAME = 4 * 1024
+/** What a stream may send before the peer lets it send more */
+const FIRST_WINDOW = 256 * KiB
 
 interface Held {
-  muxer: StreamMuxer
-  fair: FairStreams
+  bulk: Stream
+  small: Stream
 
   /** What has come to the peer, of each stream in the order in which they were opened, in bytes */
   received: number[]
   hold(isHeld: boolean): void
 }
 
-/** Muxers of yamux, and a connection that is full when the test says so, as it is while a send window is */
-function heldConnection (): Held {
+const defer = cleanUpAfterEach()
+
+/**
+ * Two streams of yamux, and a connection that is full when the test says so, as it is while a send window is.
+ * js-yamux answers each frame with a window update, unless it is not read.
+ */
+async function heldConnection (frameBytes: number, isRead = true): Promise<Held> {
   const [outbound, inbound] = multiaddrConnectionPair()
   const { send } = outbound
   const received: number[] = []
   let isHeld = false
 
   outbound.send = data => send.call(outbound, data) && !isHeld
-
-  const factory = yamux({ enableKeepAlive: false })()
-  const muxer = factory.createStreamMuxer(outbound)
-
-  // js-yamux answers each frame with a window update
-  factory.createStreamMuxer(inbound).addEventListener('stream', ({ detail: stream }: CustomEvent<Stream>) => {
-    const index = received.push(0) - 1
-
-    stream.addEventListener('message', ({ data }) => { received[index] += data.byteLength })
+  outbound.addEventListener('drain', event => {
+    if (isHeld) {
+      event.stopImmediatePropagation()
+    }
   })
 
+  const [muxer, peer] = [outbound, inbound].map(connection => yamux({ enableKeepAlive: false })().createStreamMuxer(connection))
+
+  defer(() => { [muxer, peer].forEach(muxer => { muxer.abort(new Error('The test is over')) }) })
+
+  peer.addEventListener('stream', ({ detail: stream }) => {
+    const index = received.push(0) - 1
+
+    if (isRead) {
+      stream.addEventListener('message', ({ data }) => { received[index] += data.byteLength })
+    } else {
+      stream.pause()
+    }
+  })
+
+  const [bulk, small] = [await muxer.createStream(), await muxer.createStream()]
+
+  new FairStreams(muxer.streams, { frameBytes }).adopt()
+
   return {
-    muxer,
-    fair: new FairStreams(muxer.streams, { frameBytes: FRAME, isHeld: true }),
+    bulk,
+    small,
     received,
     hold (held) {
       isHeld = held
@@ -52,22 +72,52 @@ function heldConnection (): Held {
 }
 
 describe('streams of a connection that must not be filled', () => {
-  it('send no more with each window update of the peer if they have much, and others pass them', async () => {
-    const { muxer, fair, received, hold } = heldConnection()
-    const bulk = await muxer.createStream()
-    const small = await muxer.createStream()
+  for (const frameBytes of [4 * KiB, 64 * KiB]) {
+    it(`send no more with each window update of the peer if they have much, and others pass them, with frames of ${frameBytes / KiB} KiB`, async () => {
+      const { bulk, small, received, hold } = await heldConnection(frameBytes)
 
-    fair.adopt()
+      hold(true)
+      bulk.send(new Uint8Array(MiB))
+      small.send(new Uint8Array(20 * KiB))
+      await until(() => received[1] === 20 * KiB, 'the small message has come')
+      // updates come and go
+      await wait(200)
+      expect(received).to.deep.equal([frameBytes, 20 * KiB])
+
+      hold(false)
+      await until(() => received[0] === MiB, 'all has come')
+    })
+  }
+
+  it('leave room for others also at the end of their window', async () => {
+    const { bulk, small, received, hold } = await heldConnection(4 * KiB)
+
+    // each update lets the stream send a frame, and no more
+    bulk.send(new Uint8Array(2 * MiB))
     hold(true)
-    bulk.send(new Uint8Array(MiB))
-    small.send(new Uint8Array(100))
-    await until(() => received[1] === 100, 'the small message has come')
-    // updates come and go
     await wait(200)
-    expect(received).to.deep.equal([FRAME, 100])
+    small.send(new Uint8Array(20 * KiB))
+    await until(() => received[1] === 20 * KiB, 'the small message has come')
 
     hold(false)
-    await until(() => received[0] === MiB, 'all has come')
-    muxer.abort(new Error('The test is over'))
+    await until(() => received[0] === 2 * MiB, 'all has come')
+  })
+
+  it('have no turns while their window is exhausted', async () => {
+    const { bulk, hold } = await heldConnection(4 * KiB, false)
+    let turns = 0
+
+    bulk.send(new Uint8Array(FIRST_WINDOW + MiB))
+    await until(() => bulk.writeBufferLength === MiB, 'the window is exhausted')
+    await wait(50)
+    bulk.addEventListener('drain', () => { turns++ })
+
+    for (let i = 0; i < 100; i++) {
+      hold(true)
+      hold(false)
+      await wait(0)
+    }
+
+    expect(turns).to.equal(0)
   })
 })

@@ -48,8 +48,8 @@ function send (window: SendWindow, { rate, roundTrip, kernel = now => 12 * rate(
     if (pongs[0] <= now) {
       pongs.shift()
 
-      if (window.isFull) {
-        pace.restart(now)
+      if (window.rate != null) {
+        pace.onArrived(window.behindPing, window.isFull(now), window.rate, now)
       }
 
       if (window.onPong(now)) {
@@ -57,7 +57,7 @@ function send (window: SendWindow, { rate, roundTrip, kernel = now => 12 * rate(
       }
     }
 
-    while (sends(now) && now >= heldUntil && !window.isFull && sent - delivered < kernel(now)) {
+    while (sends(now) && now >= heldUntil && !window.isFull(now) && sent - delivered < kernel(now)) {
       const bytes = frameBytes(window.rate)
 
       sent += bytes
@@ -65,7 +65,7 @@ function send (window: SendWindow, { rate, roundTrip, kernel = now => 12 * rate(
 
       if (window.rate != null) {
         pace.onSent(bytes, window.rate, now)
-        heldUntil = now + pace.wait(now)
+        heldUntil = now + pace.wait(window.rate, now)
       }
 
       if (window.needsPing(now)) {
@@ -118,7 +118,7 @@ describe('the send window of a connection', () => {
     const window = new SendWindow()
     const moments = send(window, { rate: () => 12_500, roundTrip: () => 80, kernel: () => 12_500 * 100 }, 60_000)
 
-    expect(window.isFull).to.equal(false)
+    expect(window.isFull(60_000)).to.equal(false)
     expect(summary(moments, 12_500, 1_000).longest).to.be.above(99)
   })
 
@@ -189,9 +189,9 @@ describe('the send window of a connection', () => {
 
     send(window, { rate: () => 250, roundTrip: () => 82, kernel: () => MiB }, 20_000)
     window.onSent(MiB, 20_000)
-    expect(window.isFull).to.equal(true)
+    expect(window.isFull(20_000)).to.equal(true)
     window.end()
-    expect(window.isFull).to.equal(false)
+    expect(window.isFull(20_000)).to.equal(false)
     expect(window.needsPing(20_001)).to.equal(false)
   })
 
@@ -199,6 +199,6 @@ describe('the send window of a connection', () => {
     const window = new SendWindow()
 
     send(window, { rate: () => 250, roundTrip: () => Infinity, kernel: () => MiB }, 60_000)
-    expect(window.isFull).to.equal(false)
+    expect(window.isFull(60_000)).to.equal(false)
   })
 })
