@@ -44,7 +44,8 @@ export class SendPace {
 
     const ms = this.#ahead / (GAIN * rate)
 
-    return ms > Math.max(AHEAD, this.#late) ? ms : 0
+    // the mean timer is late by half the time for which the event loop is busy
+    return ms > Math.max(AHEAD, 2 * this.#late) ? ms : 0
   }
 
   /** All that was sent has arrived but so many bytes. `wasFull`: the window was, which is not made up for */

@@ -8,12 +8,46 @@ import type { MessageStream } from '@libp2p/interface'
 const FRAME = new Uint8Array(16 * KiB)
 const PING = new Uint8Array(12)
 
+/** In ms */
+const TICK = 5
+
+/** Timers that are as late as the event loop: one that is set by another runs in a later tick */
+class LateTimers {
+  readonly #timers = new Set<{ at: number, ms: number, run(): void }>()
+  readonly #now: () => number
+
+  constructor (now: () => number) {
+    this.#now = now
+    mock.method(globalThis, 'setTimeout', (run: () => void, ms: number) => {
+      const timer = {
+        at: now() + ms,
+        ms,
+        run,
+        unref: () => timer,
+        refresh () { timer.at = now() + ms }
+      }
+      this.#timers.add(timer)
+
+      return timer
+    })
+    mock.method(globalThis, 'clearTimeout', (timer: any) => { this.#timers.delete(timer) })
+  }
+
+  run (): void {
+    for (const timer of [...this.#timers].filter(({ at }) => at <= this.#now())) {
+      if (this.#timers.delete(timer)) {
+        timer.run()
+      }
+    }
+  }
+}
+
 interface Line {
   /** What arrives, in bytes a tick */
   rate: number
 
-  /** How many ticks an answer takes besides */
-  roundTrip: number
+  /** How many ticks an answer takes besides, by tick */
+  roundTrip: number | ((tick: number) => number)
 
   /** What the socket takes before it says that it is full, in bytes */
   socket: number
@@ -23,15 +57,18 @@ interface Line {
 
   /** The round trip, if it was measured before, in ms */
   measured?: number
+
+  /** When the upload begins, as a tick. Before, there are only window updates, two a tick */
+  uploadsFrom?: number
 }
 
 /**
  * A muxer that uploads by a sender over a socket: it goes on when 'drain' says so, as those of js-libp2p do.
- * A tick takes no time, but the clock says 5 ms.
+ * A tick takes no time, but the clock says {@link TICK}.
  *
  * @returns what has arrived by the end of each tick
  */
-async function upload ({ rate, roundTrip, socket, stalls, measured }: Line, ticks: number): Promise<number[]> {
+async function upload ({ rate, roundTrip, socket, stalls, measured, uploadsFrom = 0 }: Line, ticks: number): Promise<number[]> {
   const connection = Object.assign(new EventTarget(), { status: 'open', writableNeedsDrain: false, abort (): void {} })
   const pings: Array<{ sent: number, at?: number, resolve(): void }> = []
   const arrivals: number[] = []
@@ -40,6 +77,7 @@ async function upload ({ rate, roundTrip, socket, stalls, measured }: Line, tick
   let sent = 0
   let arrived = 0
   let isFull = false
+  let isUploading = false
 
   const write = (bytes: number): boolean => {
     sent += bytes
@@ -56,7 +94,7 @@ async function upload ({ rate, roundTrip, socket, stalls, measured }: Line, tick
     await promise
   }, measured)
   const fill = (): void => {
-    while (!isFull) {
+    while (isUploading && !isFull) {
       isFull = !sender.send(FRAME)
     }
   }
@@ -69,25 +107,24 @@ async function upload ({ rate, roundTrip, socket, stalls, measured }: Line, tick
   })
 
   performance.now = () => clock
-  mock.timers.enable({ apis: ['setTimeout'] })
+
+  const timers = new LateTimers(() => clock)
 
   try {
-    fill()
-
     for (let tick = 0; tick < ticks; tick++) {
-      const ms = 5 + (stalls.find(([at]) => at === tick)?.[1] ?? 0)
+      const ms = TICK + (stalls.find(([at]) => at === tick)?.[1] ?? 0)
 
       clock += ms
-      mock.timers.tick(ms)
-      arrived = Math.min(sent, arrived + rate)
+      timers.run()
+      arrived = Math.min(sent, arrived + rate * ms / TICK)
 
       for (const ping of pings) {
         if (ping.sent <= arrived) {
-          ping.at ??= tick + roundTrip
+          ping.at ??= clock + TICK * (typeof roundTrip === 'number' ? roundTrip : roundTrip(tick))
         }
       }
 
-      if (pings.length > 0 && pings[0].at === tick) {
+      if (pings.length > 0 && (pings[0].at ?? Infinity) <= clock) {
         sender.onPong(clock)
         pings.shift()?.resolve()
       }
@@ -97,13 +134,20 @@ async function upload ({ rate, roundTrip, socket, stalls, measured }: Line, tick
         connection.dispatchEvent(new Event('drain'))
       }
 
+      if (tick < uploadsFrom) {
+        isFull = [PING, PING].map(update => sender.send(update)).includes(false) || isFull
+      } else if (!isUploading) {
+        isUploading = true
+        fill()
+      }
+
       arrivals.push(arrived)
 
       // everything that is due in this turn
       await new Promise(resolve => { setImmediate(resolve) })
     }
   } finally {
-    mock.timers.reset()
+    mock.restoreAll()
     performance.now = now
   }
 
@@ -128,4 +172,31 @@ describe('what a muxer sends through a send window', () => {
       examples: [[{ rate: KiB, roundTrip: 1, socket: 2 * FRAME.byteLength, stalls: [[17, 756]], measured: undefined }]]
     })
   }).timeout(60_000)
+
+  for (const busy of [60, 100, 200, 400]) {
+    it(`fills a line although the event loop is late by ${busy} ms again and again`, async () => {
+      const rate = 6_250
+      const ticks = 1_000
+      const stalls = Array.from({ length: ticks / 2 }, (_, i): [number, number] => [2 * i, busy])
+      const arrivals = await upload({ rate, roundTrip: 16, socket: MiB, stalls, measured: 80 }, ticks)
+      const elapsed = ticks / 2 + ticks / 4 * busy / TICK
+
+      // as without a pace
+      expect(arrivals[ticks - 1] - arrivals[ticks / 2 - 1]).to.be.above(0.86 * rate * elapsed)
+    })
+  }
+
+  it('is not slow for long behind window updates whose answers were slow', async () => {
+    const uploadsFrom = 24_000
+    const arrivals = await upload({
+      rate: 62_500,
+      roundTrip: tick => tick < uploadsFrom ? 120 : 4,
+      socket: 4 * MiB,
+      stalls: [],
+      measured: 20,
+      uploadsFrom
+    }, uploadsFrom + 200)
+
+    expect(arrivals[uploadsFrom + 199] - arrivals[uploadsFrom]).to.be.above(MiB)
+  }).timeout(30_000)
 })
