@@ -163,9 +163,8 @@ export class YamuxSender {
    * @returns whether it has to wait
    */
   #hold (now: number): boolean {
-    const { lateAt, rate } = this.#window
     const isFull = this.#window.isFull(now)
-    const wait = rate == null ? 0 : isFull ? lateAt - now : this.#pace.wait(rate, now)
+    const wait = this.#wait(isFull, now)
 
     if (isFull) {
       this.#unanswered ??= setTimeout(() => { this.end() }, UNANSWERED).unref()
@@ -181,6 +180,17 @@ export class YamuxSender {
     this.#isHeld ||= isFull || wait > 0
 
     return isFull || wait > 0
+  }
+
+  /** How long, in ms. 0 if only the answer to a ping ends it, or nothing has to wait */
+  #wait (isFull: boolean, now: number): number {
+    const { lateAt, rate } = this.#window
+
+    if (rate == null) {
+      return 0
+    }
+
+    return isFull ? lateAt - now : this.#pace.wait(rate, now)
   }
 
   #goOnAt (until: number, ms: number): void {

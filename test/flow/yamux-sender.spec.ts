@@ -94,7 +94,7 @@ async function upload ({ rate, roundTrip, socket, stalls, measured, uploadsFrom 
     await promise
   }, measured)
   const fill = (): void => {
-    while (isUploading && !isFull) {
+    while (!isFull) {
       isFull = !sender.send(FRAME)
     }
   }
@@ -102,7 +102,10 @@ async function upload ({ rate, roundTrip, socket, stalls, measured, uploadsFrom 
   connection.addEventListener('drain', () => {
     if (sender.onDrain()) {
       isFull = false
-      queueMicrotask(fill)
+
+      if (isUploading) {
+        queueMicrotask(fill)
+      }
     }
   })
 
