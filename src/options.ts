@@ -45,7 +45,8 @@ export interface TCPSocketOptions {
   keepAlive?: boolean
 
   /**
-   * After how much idle time the first keep-alive probe is sent, in ms.
+   * After how much idle time the first keep-alive probe is sent, in ms. `linux()` has a
+   * `keepAliveDelay` in place of it, and says how often probes follow.
    *
    * @default the kernel's (two hours on Linux)
    */

@@ -4,7 +4,8 @@ import type { Socket } from 'node:net'
 
 /*
  * Two ways in which a peer looks dead: it neither takes nor sends anything, or it takes nothing of
- * what waits to be sent to it. An event loop that was too busy to look proves neither.
+ * what waits to be sent to it. An event loop that was too busy to look proves neither. TCP's own
+ * keep-alive probes are the kernel's (`keepAliveInitialDelay` in options.ts).
  */
 
 /** How many looks in vain make a write stalled */

@@ -47,7 +47,7 @@ export class ListenerLimits implements Lingering {
     return this.sockets - this.#lingering.size
   }
 
-  /** For `net.Server`, which counts the sockets that linger too. Undefined without a limit */
+  /** For `net.Server`, which drops what comes above it, and counts the sockets that linger too. Undefined without a limit */
   get maxSockets (): number | undefined {
     const { maxConnections } = this.#init
 

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 
+/** Of a relay link (direction.ts) and of a proxy link (delay-proxy.ts) */
 export interface DelayLineOptions {
   /** Milliseconds that everything is held back, one way. */
   delay: number
