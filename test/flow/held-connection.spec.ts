@@ -6,7 +6,7 @@ import { FairStreams } from '../../src/flow/fair-streams.ts'
 import { KiB, MiB } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
-import type { Stream } from '@libp2p/interface'
+import type { Stream, StreamMuxer } from '@libp2p/interface'
 
 /** What a stream may send before the peer lets it send more */
 const FIRST_WINDOW = 256 * KiB
@@ -18,6 +18,12 @@ interface Held {
   /** What has come to the peer, of each stream in the order in which they were opened, in bytes */
   received: number[]
   hold(isHeld: boolean): void
+
+  /** How often the first stream was told to go on */
+  turns(): number
+
+  /** Until the peer has answered all that was sent */
+  answered(): Promise<unknown>
 }
 
 const defer = cleanUpAfterEach()
@@ -55,12 +61,19 @@ async function heldConnection (frameBytes: number, isRead = true): Promise<Held>
 
   const [bulk, small] = [await muxer.createStream(), await muxer.createStream()]
 
+  let turns = 0
+
+  // before the listener that keeps the event from the application
+  bulk.addEventListener('drain', () => { turns++ })
   new FairStreams(muxer.streams, { frameBytes }).adopt()
 
   return {
     bulk,
     small,
     received,
+    turns: () => turns,
+    // of js-yamux; not part of the interface
+    answered: async () => (muxer as StreamMuxer & { ping(): Promise<number> }).ping(),
     hold (held) {
       isHeld = held
 
@@ -74,14 +87,15 @@ async function heldConnection (frameBytes: number, isRead = true): Promise<Held>
 describe('streams of a connection that must not be filled', () => {
   for (const frameBytes of [4 * KiB, 64 * KiB]) {
     it(`send no more with each window update of the peer if they have much, and others pass them, with frames of ${frameBytes / KiB} KiB`, async () => {
-      const { bulk, small, received, hold } = await heldConnection(frameBytes)
+      const { bulk, small, received, hold, answered } = await heldConnection(frameBytes)
 
       hold(true)
       bulk.send(new Uint8Array(MiB))
       small.send(new Uint8Array(20 * KiB))
       await until(() => received[1] === 20 * KiB, 'the small message has come')
-      // updates come and go
-      await wait(200)
+      // with window updates, and those that the next frames would bring
+      await answered()
+      await answered()
       expect(received).to.deep.equal([frameBytes, 20 * KiB])
 
       hold(false)
@@ -90,12 +104,16 @@ describe('streams of a connection that must not be filled', () => {
   }
 
   it('leave room for others also at the end of their window', async () => {
-    const { bulk, small, received, hold } = await heldConnection(4 * KiB)
+    const { bulk, small, received, hold, answered } = await heldConnection(4 * KiB)
 
     // each update lets the stream send a frame, and no more
     bulk.send(new Uint8Array(2 * MiB))
     hold(true)
-    await wait(200)
+
+    for (let i = 0; i < 20; i++) {
+      await answered()
+    }
+
     small.send(new Uint8Array(20 * KiB))
     await until(() => received[1] === 20 * KiB, 'the small message has come')
 
@@ -104,13 +122,13 @@ describe('streams of a connection that must not be filled', () => {
   })
 
   it('have no turns while their window is exhausted', async () => {
-    const { bulk, hold } = await heldConnection(4 * KiB, false)
-    let turns = 0
+    const { bulk, hold, turns, answered } = await heldConnection(4 * KiB, false)
 
     bulk.send(new Uint8Array(FIRST_WINDOW + MiB))
     await until(() => bulk.writeBufferLength === MiB, 'the window is exhausted')
-    await wait(50)
-    bulk.addEventListener('drain', () => { turns++ })
+    await answered()
+
+    const before = turns()
 
     for (let i = 0; i < 100; i++) {
       hold(true)
@@ -118,6 +136,6 @@ describe('streams of a connection that must not be filled', () => {
       await wait(0)
     }
 
-    expect(turns).to.equal(0)
+    expect(turns()).to.equal(before)
   })
 })
