@@ -70,7 +70,6 @@ export class Closing {
   #isStarted = false
   #isAwaited = false
 
-  /** Whether the connection has ended, by this close or otherwise */
   #isOver = false
 
   /** What `send` has accepted since the close began, in bytes */
@@ -89,6 +88,11 @@ export class Closing {
   /** `draining` or `awaiting-fin`. Has no meaning once the connection is over */
   get state (): CloseState {
     return this.#state
+  }
+
+  /** Whether the connection has ended, by this close or otherwise */
+  get isOver (): boolean {
+    return this.#isOver
   }
 
   /** Whether `close()` was called: the peer's FIN begins a close too */

@@ -1,6 +1,5 @@
 import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
-import { TCPStalledWriteError, withCause } from '../errors.ts'
-import { afterPoll } from '../event-loop/after-poll.ts'
+import { TCPStalledWriteError } from '../errors.ts'
 import { flushLate } from '../event-loop/flush-soon.ts'
 import { nextState } from './close-state.ts'
 import { Closing } from './closing.ts'
@@ -11,6 +10,7 @@ import { ifInactive } from './liveness.ts'
 import { MessageConnection } from './message-connection.ts'
 import { MAX_WRITE_BYTES, Outgoing } from './outgoing.ts'
 import { listen, owner } from './socket-listeners.ts'
+import { Upgrade } from './upgrade.ts'
 import { waitsForEncrypter } from './waits-for-encrypter.ts'
 import type { CloseEvent, CloseState } from './close-state.ts'
 import type { Lingering } from './fin-wait.ts'
@@ -43,20 +43,13 @@ export interface SocketConnectionInit extends Omit<AbstractMultiaddrConnectionIn
   gather?: number
 }
 
-/**
- * How long an upgrade may go on after the peer's FIN, in ms. A muxer is negotiated through the encrypter,
- * whose reader hears of the end of a connection, and not of FIN: it would wait for the timeout of the upgrade.
- * A connection gater that takes longer loses what the peer sent before its FIN, as with the official transport
- */
-const UPGRADE_AFTER_FIN = 500
-
 /** The peer closed its end before we had closed ours, or its host is gone. Nothing is wrong at this end */
 const RESET_CODES = ['ECONNRESET', 'EPIPE']
 
 /**
  * A libp2p MultiaddrConnection over a socket. It translates libp2p's verbs and the
- * socket's events for its parts: {@link Incoming}, {@link Outgoing}, {@link Filtering} and, from
- * the moment a close begins, {@link Closing}. A close, by either side, loses nothing of what `send`
+ * socket's events for its parts: {@link Incoming}, {@link Outgoing}, {@link Filtering}, while it is being
+ * upgraded {@link Upgrade} and, from the moment a close begins, {@link Closing}. A close, by either side, loses nothing of what `send`
  * accepted.
  */
 export class SocketConnection extends MessageConnection implements Reader, Writer {
@@ -82,8 +75,8 @@ export class SocketConnection extends MessageConnection implements Reader, Write
 
   #socketError?: Error
 
-  /** Whether libp2p still makes the layers above: an encrypter may hold data for a muxer that does not exist yet */
-  #isUpgrading = false
+  /** Exists while libp2p makes the layers above */
+  #upgrade?: Upgrade
 
   constructor ({ socket, settings, lingering, filter, gather = 0, ...init }: SocketConnectionInit) {
     super({ ...init, inactivityTimeout: settings.inactivityTimeout })
@@ -210,31 +203,22 @@ export class SocketConnection extends MessageConnection implements Reader, Write
     }
   }
 
-  /**
-   * Runs an upgrade. What the peer sent before its FIN is for a muxer that may not exist yet, and the muxer
-   * answers it. So our own FIN waits until the upgrade is done.
-   *
-   * @throws {Error} the upgrader's error, with what had ended the connection as its cause. The caller then aborts the connection
-   */
+  /** @throws {Error} as {@link Upgrade.run} */
   async upgrade <T> (run: () => Promise<T>): Promise<T> {
-    this.#isUpgrading = true
+    this.#upgrade = new Upgrade({
+      closing: () => this.#closing,
+      closeError: () => this.closeError,
+      end: () => {
+        this.#outgoing.flush()
+        this.#socket.end()
+      },
+      abort: err => { this.abort(err) }
+    })
 
     try {
-      const upgraded = await run()
-      this.#closing?.start()
-
-      return upgraded
-    } catch (err: any) {
-      if (this.status === 'closing') {
-        // a peer that sent FIN gets ours, and not the reset of the abort that follows
-        this.#closing?.start()
-        await this.#closing?.done().catch(() => {})
-      }
-
-      // an upgrader's error seldom says why the connection had ended
-      throw this.closeError == null || err.cause != null || err === this.closeError ? err : withCause(err, this.closeError)
+      return await this.#upgrade.run(run)
     } finally {
-      this.#isUpgrading = false
+      this.#upgrade = undefined
     }
   }
 
@@ -300,17 +284,8 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       onDone: event => { this.#on(event) }
     })
 
-    if (cause === 'close' || !this.#isUpgrading) {
+    if (cause === 'close' || this.#upgrade == null) {
       this.#closing.start()
-    }
-  }
-
-  /** The peer gets FIN. The layers above get an error: then they drop what they have read, and nothing answers it */
-  #endUpgrade (): void {
-    if (this.#isUpgrading) {
-      this.#outgoing.flush()
-      this.#socket.end()
-      this.abort(new ConnectionClosedError('The peer closed the connection during the upgrade'))
     }
   }
 
@@ -385,19 +360,12 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       this.abort(error ?? new ConnectionClosedError('The socket was destroyed'))
     } else if (next === 'reset' && this.#filtering.onEnd()) {
       this.#outgoing.drop()
-      this.#onReset()
-    }
-  }
 
-  /**
-   * After a reset the layers above still hand on what they have read. A muxer that is made after that answers it, and
-   * throws where nobody can catch the error. An abort makes them drop it.
-   */
-  #onReset (): void {
-    if (this.#isUpgrading) {
-      this.abort(new StreamResetError())
-    } else {
-      this.onRemoteReset()
+      if (this.#upgrade == null) {
+        this.onRemoteReset()
+      } else {
+        this.#upgrade.onReset()
+      }
     }
   }
 
@@ -427,9 +395,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       return
     }
 
-    if (this.#isUpgrading) {
-      afterPoll(UPGRADE_AFTER_FIN, () => { this.#endUpgrade() }, false)
-    }
+    this.#upgrade?.onFin()
 
     if (!this.#settings.allowHalfOpen) {
       this.#beginClose('fin')
