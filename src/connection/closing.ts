@@ -60,6 +60,7 @@ export interface ClosingInit {
  * - close-state.ts: which event leads from which state to which
  * - end-socket.ts: FIN and RST, on a socket
  * - socket-connection.ts: turns libp2p's calls and the socket's events into those events
+ * - upgrade.ts: what is different while libp2p makes the layers above
  * - fin-wait.ts: how long the peer's FIN is awaited, and which sockets linger after that
  */
 export class Closing {

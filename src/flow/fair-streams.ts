@@ -75,10 +75,6 @@ export class FairStreams implements Pacer {
     return this.#isFull
   }
 
-  get frameBytes (): number {
-    return this.#line?.frameBytes ?? frameBytes()
-  }
-
   /** Look for new streams */
   adopt (): void {
     const streams = this.#streams
@@ -101,7 +97,7 @@ export class FairStreams implements Pacer {
     this.#newest = newest
   }
 
-  room (paced: PacedStream): number {
+  room (paced: PacedStream, bytes: number): number {
     if (this.#waiting.has(paced)) {
       return 0
     }
@@ -118,9 +114,14 @@ export class FairStreams implements Pacer {
     if (room <= 0) {
       this.#waiting.add(paced)
       this.#schedule()
+
+      return 0
     }
 
-    return Math.max(0, room)
+    const most = this.#line?.frameBytes ?? frameBytes()
+
+    // a message is not cut at the end of a turn, or its reader would get two. The next turn is the shorter
+    return bytes <= most ? most : Math.min(room, most)
   }
 
   /** js-yamux has a stream go on with each window update, so a busy one would leave nothing for others */
@@ -192,7 +193,7 @@ export class FairStreams implements Pacer {
 
   #beginTurn (paced: PacedStream): void {
     this.#served = Math.max(this.#served, paced.served)
-    paced.allowance = TURN_BYTES
+    paced.allowance = TURN_BYTES + Math.min(0, paced.allowance)
   }
 
   /** Gives the stream some time, as long as it uses that */

@@ -10,13 +10,11 @@ export interface Pacer {
   /** Whether the connection is full */
   readonly isFull: boolean
 
-  /** The most that is handed to the muxer at a time, in bytes: a large frame would delay all that comes behind it */
-  readonly frameBytes: number
-
   /**
-   * How much this stream may send now, in bytes. With 0 it is told when its turn comes.
+   * How much of so many bytes this stream may hand to the muxer at a time. With 0 it is told when its turn comes. A
+   * large frame would delay all that comes behind it.
    */
-  room(stream: PacedStream): number
+  room(stream: PacedStream, bytes: number): number
 
   onSent(stream: PacedStream, bytes: number): void
 
@@ -49,7 +47,7 @@ export class PacedStream {
   /** How much it has sent in comparison with the others, in bytes */
   served = 0
 
-  /** How much more it may send before the others have their turns, in bytes */
+  /** How much more it may send before the others have their turns, in bytes. Less than 0 comes off the next turn */
   allowance = 0
 
   /** Whether it had more to send when it was stopped */
@@ -90,7 +88,7 @@ export class PacedStream {
     this.#isOutOfWindow = false
 
     for (;;) {
-      const room = Math.min(this.#pacer.room(this), this.#pacer.frameBytes)
+      const room = this.#pacer.room(this, data.byteLength)
 
       if (room === 0) {
         this.hasBacklog = true

@@ -1,14 +1,15 @@
 import { byteStream } from '@libp2p/utils'
 import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
 import { MiB } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { ECHO } from '../fixtures/node.ts'
 import { until, within } from '../fixtures/waiting.ts'
 import { jain } from '../lab/statistics.ts'
-import { line } from './fixtures/stacks.ts'
+import { line, openStream } from './fixtures/stacks.ts'
 import { REFILLS, UPLOAD, takeUploads, upload } from './fixtures/uploads.ts'
 import type { LineInit } from './fixtures/stacks.ts'
-import type { Stream } from '@libp2p/interface'
+import type { Stream, StreamMessageEvent } from '@libp2p/interface'
 
 const RATE = 16 * MiB
 
@@ -91,4 +92,20 @@ describe('js-libp2p #3463: streams share a busy connection', () => {
       expect(jain(shares), `${shares}`).to.be.above(0.98)
     })
   }
+
+  it('cuts no message at the end of a turn', async () => {
+    const { listener, dialed } = await line(defer)
+    const { outgoing, incoming } = await openStream(dialed, listener)
+    const lengths = new Set<number>()
+
+    // longer than three turns
+    for (let i = 0; i < 2_000; i++) {
+      const message = pEvent<'message', StreamMessageEvent>(incoming, 'message')
+
+      outgoing.send(new Uint8Array(100))
+      lengths.add((await message).data.byteLength)
+    }
+
+    expect([...lengths]).to.deep.equal([100])
+  })
 })
