@@ -22,6 +22,9 @@ const LOOK_BYTES = 1024 * 1024
 /** A peer that has sent this much, in bytes, uploads */
 const MUCH = 64 * 1024
 
+/** An answer to so much, in bytes, may follow at once */
+const SMALL = 4 * 1024
+
 /** How often to look whether somebody reads a stream that nobody read, in ms: no event tells */
 const LOOK_INTERVAL = 50
 
@@ -59,6 +62,12 @@ export class YamuxCredit {
 
   /** Since the peer began to send, or uploaded no more */
   #uploaded = 0
+
+  /** Whether the last frame with data was small */
+  #isSmall = false
+
+  /** Whether this end has sent something since it last told the peer of what was taken */
+  #hasSent = false
 
   /** Exists while a stream has data that nobody reads, and so was granted nothing */
   #looking?: NodeJS.Timeout
@@ -113,6 +122,8 @@ export class YamuxCredit {
       if (length > Math.max(MAX_WINDOW, window == null ? 0 : window.credit + window.withheld)) {
         throw new StreamBufferError(`The peer has sent a frame of ${length} bytes, which no window allows`)
       }
+
+      this.#isSmall = length <= SMALL
     }
 
     // what comes next on the stream may have to wait at the peer
@@ -123,6 +134,11 @@ export class YamuxCredit {
     if (type !== FrameType.ping && (flags & (Flag.fin | Flag.rst)) !== 0) {
       this.#end(streamId)
     }
+  }
+
+  /** The muxer sends data */
+  onSend (): void {
+    this.#hasSent = true
   }
 
   onData (streamId: number, bytes: number): void {
@@ -157,9 +173,12 @@ export class YamuxCredit {
 
     const grant = this.#grant(streamId, window)
 
-    if (grant === 0 && flags === 0) {
+    // the peer of a dialogue waits for an answer, and wakes up while that is still being encrypted
+    if (grant === 0 && flags === 0 && !(this.#hasSent && this.#isSmall)) {
       return true
     }
+
+    this.#hasSent = false
 
     return this.#frames.write(windowUpdate(streamId, flags, grant))
   }

@@ -123,6 +123,10 @@ export class YamuxFlow implements FrameListener, LimitedLine {
       return this.#credit.onWindowUpdate(frame, header)
     }
 
+    if (header == null) {
+      this.#credit?.onSend()
+    }
+
     const canSendMore = this.write(frame)
 
     if (header?.type === FrameType.ping && header.flags === Flag.syn) {

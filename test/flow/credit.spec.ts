@@ -11,7 +11,7 @@ import { InOrder, sendNumbered } from './fixtures/numbered.ts'
 import { countHeld, mostIn, readSlowly } from './fixtures/slow-reader.ts'
 import { openStream, stockLine } from './fixtures/stacks.ts'
 import { UPLOAD, takeUploads, upload } from './fixtures/uploads.ts'
-import { countUpdates } from './fixtures/window-updates.ts'
+import { countUpdates, updatesOf } from './fixtures/window-updates.ts'
 import type { StockLineInit } from './fixtures/stacks.ts'
 import type { Stream, StreamCloseEvent } from '@libp2p/interface'
 
@@ -25,6 +25,27 @@ interface YamuxStream extends Stream {
   sendWindowCapacity: number
   sendFrame(header: { type: number, flag: number, streamID: number, length: number }, data?: Uint8Array): boolean
   streamId: number
+}
+
+/**
+ * A stock peer sends messages on one stream, each when the one before was echoed.
+ *
+ * @returns how many updates of its window have come by now
+ */
+async function countEchoUpdates (messages: number, size: number): Promise<() => number> {
+  const { dialed } = await stockLine(defer)
+  const stream = await dialed.newStream(ECHO)
+  const updates = updatesOf(stream)
+  let echoed = 0
+
+  stream.addEventListener('message', ({ data }) => { echoed += data.byteLength })
+
+  for (let i = 1; i <= messages; i++) {
+    stream.send(new Uint8Array(size))
+    await until(() => echoed === i * size, 'it was echoed')
+  }
+
+  return updates
 }
 
 /** What else a process does meanwhile, in ms */
@@ -90,6 +111,19 @@ describe('credit for a peer of stock js-libp2p', function () {
     const updates = await countUpdates(dialed, listener, 100)
 
     expect(updates()).to.be.at.most(4)
+  })
+
+  it('is sent for small messages that are answered: the peer wakes up for it before the answer comes', async () => {
+    const updates = await countEchoUpdates(20, KiB)
+
+    // what identify sends and receives at the beginning may come between
+    await until(() => updates() > 15, 'they have come')
+  })
+
+  it('is not sent for each larger one of those', async () => {
+    const updates = await countEchoUpdates(20, 16 * KiB)
+
+    expect(updates()).to.be.at.most(8)
   })
 
   const configured: Record<string, Parameters<typeof yamux>[0]> = {
