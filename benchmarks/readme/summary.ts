@@ -46,7 +46,7 @@ export function summaryBlock ({ connect, throughput }: Reports): string {
       short(ours.close.median / official.close.median)
     ]),
     ...operations(report => timeLine(report, 'dial, 1 KiB each way and close, no encryption', 'new-dial', CONNECTION)),
-    ...operations(report => timeLine(report, '100 B there and back on one stream, over loopback', 'small', STREAM))
+    ...operations(report => delayLine(report, 'longest event-loop delays (p99), a stream per message', 'pool-reuse', STREAM))
   ])
 
   return [
@@ -71,10 +71,20 @@ function table (rows: Line[]): string {
 }
 
 function timeLine (report: ThroughputReport, title: string, row: string, level: string): Line {
-  const [official, ours] = ['official', 'ours'].map(rival => medianOf(report.samples, { row, level, rival, metric: 'time' }))
+  const [official, ours] = medians(report, row, level, 'time')
   const comparison = timeRatio(report, row, { level, rival: 'ours' }, { level, rival: 'official' })
 
   return [title, `${short(official)} us`, `${short(ours)} us`, marked(comparison)]
+}
+
+function delayLine (report: ThroughputReport, title: string, row: string, level: string): Line {
+  const [official, ours] = medians(report, row, level, 'loop delay p99')
+
+  return [title, `${short(official)} ms`, `${short(ours)} ms`, short(ours / official)]
+}
+
+function medians (report: ThroughputReport, row: string, level: string, metric: string): number[] {
+  return ['official', 'ours'].map(rival => medianOf(report.samples, { row, level, rival, metric }))
 }
 
 function source (reports: Array<Environment | undefined>, isNoisy: boolean): string {

@@ -36,13 +36,13 @@ async function countEchoUpdates (messages: number, size: number): Promise<() => 
   const { dialed } = await stockLine(defer)
   const stream = await dialed.newStream(ECHO)
   const updates = updatesOf(stream)
-  let echoed = 0
+  const echoed = { bytes: 0 }
 
-  stream.addEventListener('message', ({ data }) => { echoed += data.byteLength })
+  stream.addEventListener('message', ({ data }) => { echoed.bytes += data.byteLength })
 
   for (let i = 1; i <= messages; i++) {
     stream.send(new Uint8Array(size))
-    await until(() => echoed === i * size, 'it was echoed')
+    await until(() => echoed.bytes === i * size, 'it was echoed')
   }
 
   return updates
