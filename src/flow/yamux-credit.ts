@@ -22,7 +22,7 @@ const LOOK_BYTES = 1024 * 1024
 /** A peer that has sent this much, in bytes, uploads */
 const MUCH = 64 * 1024
 
-/** An answer to so much, in bytes, may follow at once */
+/** A message of a dialogue is no larger, in bytes. With a larger one the peer is at work for longer than it takes to wake up */
 const SMALL = 4 * 1024
 
 /** How often to look whether somebody reads a stream that nobody read, in ms: no event tells */
