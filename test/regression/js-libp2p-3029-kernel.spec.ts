@@ -6,8 +6,8 @@ import type { Link, LinkEnd } from '../lab/link/link.ts'
 import type { Worker } from '../lab/process/worker.ts'
 import type { StackName } from '../negotiation/fixtures/stacks.ts'
 
-/** In ms, each way */
-const DELAY = 40
+/** In ms, each way. Long beside the work at both ends, also on a busy machine */
+const DELAY = 100
 
 /** The first one loads and compiles */
 const DIALS = 5
