@@ -1,5 +1,6 @@
 import { NotStartedError } from '@libp2p/interface'
 import { endpointName } from '../addresses.ts'
+import { MAX_TIMEOUT } from '../check-options.ts'
 import { abortError, connectTimeoutError } from '../errors.ts'
 import type { Endpoint } from '../addresses.ts'
 
@@ -35,7 +36,7 @@ export class ConnectBounds {
     stopping.addEventListener('abort', this.#onStop)
 
     if (timeout > 0) {
-      this.#timer = setTimeout(this.#onTimeout, timeout)
+      this.#timer = setTimeout(this.#onTimeout, Math.min(timeout, MAX_TIMEOUT))
     }
 
     if (signal.aborted) {

@@ -13,7 +13,7 @@ import { planNegotiation } from './negotiation-plan.ts'
 import { nextPlan } from './plan.ts'
 import { RememberedAddresses } from './remembered-addresses.ts'
 import { resolve } from './resolve.ts'
-import { stagger } from './stagger.ts'
+import { MAX_TARGETS, stagger } from './stagger.ts'
 import { maySynCarryData } from './syn-data.ts'
 import type { AttemptInit, Connected, Dial as AttemptDial } from './attempt.ts'
 import type { Plan } from './plan.ts'
@@ -155,7 +155,7 @@ export class Dialer {
 
   /** The first plan for each target that the multiaddr leads to */
   async #plans ({ endpoint, hooks, ma, options, settings }: Dial, signal: AbortSignal): Promise<Plan[]> {
-    const targets = await resolve(endpoint, settings.socket, signal)
+    const targets = (await resolve(endpoint, settings.socket, signal)).slice(0, hooks?.maxTargets ?? MAX_TARGETS)
     // A socket with Fast Open connects before the peer has answered, so that it would win every race
     const fastOpen = this.#init.fastOpen != null && targets.length === 1 && hooks?.maySynWait !== false && maySynCarryData(options)
 

@@ -53,7 +53,7 @@ function describeOutcome ({ protocol, state }: Pick<DialProposal, 'protocol' | '
   if (state === 'passing') {
     return protocol === PLAINTEXT
       ? `in full: ${PLAINTEXT} has no handshake to send early`
-      : 'in full: the first bytes are no proposal, as in a private network'
+      : 'in full: the first bytes are no proposal, as in a private network, or the peer spoke first'
   }
 
   return `optimistic: ${OUTCOMES[state]} ${protocol}`

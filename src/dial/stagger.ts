@@ -6,6 +6,9 @@ export const ATTEMPT_DELAY = 250
 /** A refused target must not make the others a flood of SYNs: the least time between two of them, in ms (RFC 8305) */
 export const MIN_ATTEMPT_DELAY = 10
 
+/** How many addresses of a peer are dialed at once, and how many a name may lead to: as many as libp2p dials by default (`maxPeerAddrsToDial`) */
+export const MAX_TARGETS = 25
+
 /** How many targets are tried at a time. The next one waits until one of them fails */
 export const MAX_AT_ONCE = 8
 

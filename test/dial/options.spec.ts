@@ -155,6 +155,17 @@ describe('fault 5: options of the dial', () => {
       .to.eventually.be.rejected.with.property('name', 'TimeoutError')
   })
 
+  for (const timeout of [Infinity, 2 ** 31, 0]) {
+    it(`a timeout of ${timeout} ms ends no dial`, async () => {
+      const { port } = await rawPeer(defer)
+      // the look-up takes longer than the 1 ms that Node makes of more than it can count
+      const lookup: any = (host: string, options: object, callback: (...args: unknown[]) => void) => { setTimeout(callback, 50, undefined, [{ address: '127.0.0.1', family: 4 }]) }
+      const maConn = await rawTransport(defer, { dialOpts: { timeout, lookup } }).dial(`/dns4/slow.test/tcp/${port}`)
+
+      expect(maConn.status).to.equal('open')
+    })
+  }
+
   it('options are never written to', async () => {
     const dialOpts = Object.freeze({ keepAliveInitialDelay: 1_000 })
     const listenOpts = Object.freeze({ keepAliveInitialDelay: 2_000 })

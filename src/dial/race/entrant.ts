@@ -18,7 +18,7 @@ export interface Entrant {
   readonly ma: Multiaddr
   readonly endpoint: Endpoint
 
-  /** The host and port, or the path */
+  /** The family, host and port, or the path: the same for all multiaddrs that lead to the same targets */
   readonly name: string
   state: EntrantState
   error?: Error

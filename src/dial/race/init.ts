@@ -16,6 +16,9 @@ export interface DialHooks {
 
   /** Whether the SYN may wait for data */
   maySynWait: boolean
+
+  /** How many targets of a name may be tried */
+  maxTargets: number
 }
 
 export interface RaceInit {
@@ -40,5 +43,5 @@ export interface RaceInit {
 
   /** Asks the connection gater, which libp2p has asked about the driver */
   mayDial?(ma: Multiaddr): Promise<boolean>
-  dial(ma: Multiaddr, signal: AbortSignal, hooks: DialHooks): Promise<Connection>
+  dial(ma: Multiaddr, signal: AbortSignal, hooks: Omit<DialHooks, 'maxTargets'>): Promise<Connection>
 }

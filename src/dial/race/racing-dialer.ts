@@ -1,5 +1,5 @@
 import { endpointName, toEndpoint } from '../../addresses.ts'
-import { ATTEMPT_DELAY } from '../stagger.ts'
+import { ATTEMPT_DELAY, MAX_TARGETS } from '../stagger.ts'
 import { newEntrant } from './entrant.ts'
 import { Experience } from './experience.ts'
 import { Places } from './places.ts'
@@ -9,12 +9,13 @@ import { SiblingFinder } from './siblings.ts'
 import type { Entrant } from './entrant.ts'
 import type { DialHooks } from './init.ts'
 import type { Siblings } from './siblings.ts'
+import type { Endpoint } from '../../addresses.ts'
 import type { TCPDialOptions } from '../../options.ts'
 import type { Connection, ConnectionGater, Logger } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
-/** How many addresses of a peer take part in a race: as many as libp2p dials by default (`maxPeerAddrsToDial`) */
-export const MAX_ADDRESSES = 25
+/** How many targets a name has at least, in any race: one of each family */
+const LEAST_TARGETS = 2
 
 export interface RacingDialerInit {
   /** How long one address may be without a connection until the next is dialed too, in ms. `false`: libp2p dials one after another. By default {@link ATTEMPT_DELAY} */
@@ -109,6 +110,8 @@ export class RacingDialer {
   async #race ({ peer }: Siblings, { hasRaced }: Group, entrants: Entrant[], driver: Entrant, delay: number, options: TCPDialOptions): Promise<Connection> {
     const { dial, gater, log } = this.#init
     const { denyDialMultiaddr } = gater() ?? {}
+    // the peer has chosen the names, and what they lead to
+    const maxTargets = Math.max(LEAST_TARGETS, Math.floor(MAX_TARGETS / entrants.length))
 
     return new Race({
       peer,
@@ -122,7 +125,7 @@ export class RacingDialer {
       experience: this.#experience,
       log,
       mayDial: denyDialMultiaddr == null ? undefined : async ma => await gater()?.denyDialMultiaddr?.(ma) !== true,
-      dial: async (ma, signal, hooks) => dial(ma, { ...options, signal }, hooks)
+      dial: async (ma, signal, hooks) => dial(ma, { ...options, signal }, { ...hooks, maxTargets })
     }).run()
   }
 
@@ -144,7 +147,7 @@ export class RacingDialer {
 
     for (const ma of [first, ...addresses]) {
       const endpoint = toEndpoint(ma)
-      const name = endpointName(endpoint)
+      const name = nameOf(endpoint)
       const entrant = named.get(name) ?? newEntrant(ma, endpoint, name)
 
       named.set(name, entrant)
@@ -157,13 +160,20 @@ export class RacingDialer {
     }))).map(({ entrant }) => entrant)
 
     const [driver] = named.values()
-    const order = ranked.slice(0, MAX_ADDRESSES)
+    const order = ranked.slice(0, MAX_TARGETS)
 
     // what libp2p dials first is among them in any case
     if (!order.includes(driver)) {
-      order[MAX_ADDRESSES - 1] = driver
+      order[MAX_TARGETS - 1] = driver
     }
 
     return { state: 'idle', hasRaced: false, entrants, order }
   }
+}
+
+/** `/dns4` and `/dns6` of a host lead to different targets */
+function nameOf (endpoint: Endpoint): string {
+  const name = endpointName(endpoint)
+
+  return 'path' in endpoint ? name : `${endpoint.family} ${name}`
 }

@@ -49,11 +49,12 @@ export class Networks {
       return 'public'
     }
 
-    return this.#list().check(host, family) ? 'ours' : 'private'
+    // where the operating system does not say, it may be ours
+    return this.#list()?.check(host, family) === false ? 'private' : 'ours'
   }
 
-  #list (): net.BlockList {
-    if (this.#ours == null || this.#now() >= this.#until) {
+  #list (): net.BlockList | undefined {
+    if (this.#now() >= this.#until) {
       this.#ours = this.#read()
       this.#until = this.#now() + MAX_AGE
     }
@@ -61,8 +62,17 @@ export class Networks {
     return this.#ours
   }
 
-  #read (): net.BlockList {
-    const cidrs = Object.values(this.#interfaces())
+  /** Some systems do not allow it, as Android */
+  #read (): net.BlockList | undefined {
+    let interfaces: NodeJS.Dict<NetworkInterfaceInfo[]>
+
+    try {
+      interfaces = this.#interfaces()
+    } catch {
+      return
+    }
+
+    const cidrs = Object.values(interfaces)
       .flatMap(addresses => addresses ?? [])
       .flatMap(({ cidr }) => cidr == null ? [] : [cidr.split('/')])
 

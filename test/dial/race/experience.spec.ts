@@ -47,6 +47,13 @@ describe('where an address lies', () => {
     expect(networks.scopeOf({ path: '/tmp/socket' })).to.equal('ours')
   })
 
+  it('may be ours for a private address if the operating system does not say', () => {
+    const networks = new Networks(() => { throw new Error('EACCES') })
+
+    expect(networks.scopeOf(host('10.0.0.1'))).to.equal('ours')
+    expect(networks.scopeOf(host('45.0.0.1'))).to.equal('public')
+  })
+
   it('is read again from the operating system after a while only', () => {
     let reads = 0
     let now = 0

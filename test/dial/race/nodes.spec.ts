@@ -3,6 +3,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../../fixtures/cleanup.ts'
 import { logLines } from '../../fixtures/log-lines.ts'
+import { lookupOf, loopback6 } from '../../fixtures/machine.ts'
 import { createNode } from '../../fixtures/node.ts'
 import { portOf } from '../../fixtures/raw.ts'
 import { skipUnless } from '../../fixtures/skip.ts'
@@ -99,6 +100,38 @@ describe('addresses that are dialed at once', function () {
       dialer.dial(addressOf(live.port, live.node.peerId)),
       expect(lone).to.eventually.be.rejected()
     ])
+  })
+
+  for (const families of [['dns4', 'dns6'], ['dns6', 'dns4']]) {
+    it(`are two for a host of both families that is announced as ${families.join(' and ')}`, async function () {
+      if (loopback6() == null) {
+        return this.skip()
+      }
+
+      for (const [host, address] of [['/ip4/127.0.0.1', '127.0.0.1'], ['/ip6/::1', '::1']]) {
+        const listener = await createNode(defer, { addresses: { listen: [`${host}/tcp/0`] } })
+        const port = portOf(listener.getMultiaddrs()[0])
+        const dialer = await createNode(defer, { tcp: { dialOpts: { lookup: lookupOf(['127.0.0.1', '::1']) } } })
+        const connection = await dialer.dial(families.map(family => addressOf(port, listener.peerId, `/${family}/both.test`)))
+
+        expect(connection.remoteAddr.toString()).to.include(address === '::1' ? '/dns6/' : '/dns4/')
+      }
+    })
+  }
+
+  it('are no more targets than addresses, though each name leads to hundreds', async () => {
+    const port = await refusedPort()
+    const many = Array.from({ length: 200 }, (_, i) => `127.0.1.${i + 1}`)
+    const dialer = await createNode(defer, { tcp: { dialOpts: { lookup: lookupOf(many) } } })
+    const names = Array.from({ length: 25 }, (_, i) => addressOf(port, live.node.peerId, `/dns4/name${i}.test`))
+    const { sockets } = countSockets(defer)
+
+    await expect(dialer.dial(names)).to.eventually.be.rejected()
+    expect(sockets).to.have.lengthOf.within(25, 50)
+    sockets.length = 0
+
+    await expect(dialer.dial(names.slice(0, 1))).to.eventually.be.rejected()
+    expect(sockets).to.have.lengthOf(25)
   })
 
   it('cost a live first address nothing: one socket a dial', async () => {
