@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { identify } from '@libp2p/identify'
 import { mplex } from '@libp2p/mplex'
 import { tls } from '@libp2p/tls'
+import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { optimistic } from '../../src/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
@@ -131,4 +132,15 @@ describe('streams that are opened right after a dial', function () {
       expect((await results).every(({ status }) => status === 'rejected')).to.be.true()
     })
   }
+
+  it(`from ${DECORATED}: those that time out while a connection gater of the listener takes its time do not make others too many`, async () => {
+    const { dialer, listener } = await pair(DECORATED, OFFICIAL, {
+      connectionGater: { denyInboundUpgradedConnection: async () => delay(500, false) }
+    }, { streamMuxers: [optimistic(yamux(), { replyTimeout: 100 })] })
+    const connection = await dialer.dial(listener.getMultiaddrs())
+    const first = await Promise.allSettled(Array.from({ length: 10 }, async () => firstByte(await connection.newStream(ECHO, { negotiateFully: false }))))
+
+    expect(first.map(({ status }) => status)).to.deep.equal(new Array(10).fill('rejected'))
+    expect(await Promise.all(Array.from({ length: 40 }, async () => firstByte(await connection.newStream(ECHO, { negotiateFully: false }))))).to.deep.equal(new Array(40).fill(42))
+  })
 })

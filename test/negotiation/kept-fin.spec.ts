@@ -1,14 +1,25 @@
+import net from 'node:net'
+import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { optimistic } from '../../src/index.ts'
-import { readToEnd, turns } from '../fixtures/bytes.ts'
+import { KiB, readToEnd, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { until, within } from '../fixtures/waiting.ts'
+import { rawPeer } from '../fixtures/peers.ts'
+import { portOf } from '../fixtures/raw.ts'
+import { until, untilStill, within } from '../fixtures/waiting.ts'
 import { muxers } from './fixtures/muxers.ts'
+import { joined, message } from './fixtures/proposals.ts'
 import { bareNode, stacks } from './fixtures/stacks.ts'
-import type { Connection, Libp2p, PeerStore, Stream, StreamHandler } from '@libp2p/interface'
+import type { Defer } from '../fixtures/cleanup.ts'
+import type { Connection, Libp2p, MessageStream, PeerStore, Stream, StreamHandler, StreamMuxer } from '@libp2p/interface'
 
 const LATE = '/test/late/1.0.0'
+const BULK = '/test/bulk/1.0.0'
+
+/** What they send fills the kernel's buffers, each a first window of yamux */
+const BULK_STREAMS = 80
+const BULK_BYTES = 256 * KiB
 
 /** How many turns of the event loop the listener's peer store takes: the peer has sent all by then */
 const TURNS = 30
@@ -90,6 +101,63 @@ for (const name of ['@libp2p/yamux', '@libp2p/mplex']) {
       }
     }
 
+    // as go-libp2p dials, which does not await the answer to its proposal
+    it('reaches one whose protocol cannot be answered at first, since the connection is full', async () => {
+      const ended = Promise.withResolvers<number>()
+      const listener = await bareNode(defer, {
+        ...stacks['tcp() alone'](),
+        streamMuxers: [optimistic(muxers[name])],
+        addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] }
+      })
+
+      await listener.handle(BULK, stream => { stream.send(new Uint8Array(BULK_BYTES)) }, { maxInboundStreams: BULK_STREAMS })
+      await listener.handle(LATE, stream => { handlers['listens for events'](stream).then(ended.resolve, ended.reject) })
+
+      // official, with a muxer that the test has to itself
+      let muxer: StreamMuxer | undefined
+      const dialer = await bareNode(defer, {
+        ...stacks['@libp2p/tcp 11'](),
+        streamMuxers: [() => {
+          const factory = muxers[name]()
+
+          return Object.assign(Object.create(factory), {
+            createStreamMuxer: (connection: MessageStream) => {
+              muxer = factory.createStreamMuxer(connection)
+
+              return muxer
+            }
+          })
+        }]
+      })
+      const relay = await stoppableRelay(defer, portOf(listener.getMultiaddrs()[0]))
+      await dialer.dial(multiaddr(`/ip4/127.0.0.1/tcp/${relay.port}/p2p/${listener.peerId}`))
+      const propose = async (protocol: string, ...data: Uint8Array[]): Promise<Stream> => {
+        const stream = await muxer?.createStream() as Stream
+        stream.send(joined(message('/multistream/1.0.0'), message(protocol), ...data))
+
+        return stream
+      }
+
+      await until(() => listener.getConnections().length === 1, 'both are connected')
+      relay.stop()
+
+      for (let i = 0; i < BULK_STREAMS; i++) {
+        await propose(BULK)
+      }
+
+      const isFull = (): number => listener.getConnections()[0].streams.filter(({ writableNeedsDrain }) => writableNeedsDrain).length
+      await until(() => isFull() > BULK_STREAMS / 2, 'the connection is full')
+      await untilStill(isFull)
+
+      const late = await propose(LATE, new Uint8Array(10))
+      await late.close()
+      await until(() => listener.getConnections()[0].streams.some(({ remoteWriteStatus }) => remoteWriteStatus === 'closed') || listener.getConnections()[0].streams.length > BULK_STREAMS, 'the stream has come')
+      await turns(TURNS)
+      relay.go()
+
+      expect(await within(10_000, 'the end', ended.promise)).to.equal(10)
+    })
+
     it('lets a stream end whose handler only writes', async () => {
       const { connection, listener } = await pair(async stream => {
         stream.send(Uint8Array.of(1))
@@ -113,4 +181,23 @@ for (const name of ['@libp2p/yamux', '@libp2p/mplex']) {
       expect(listener.getConnections()[0].streams).to.be.empty()
     })
   })
+}
+
+/** Hands on what both ends send, and stops reading what comes from the listener when it is told */
+async function stoppableRelay (defer: Defer, to: number): Promise<{ port: number, stop(): void, go(): void }> {
+  let unread = (): net.Socket => { throw new Error('Nobody has dialed') }
+  let read = unread
+  const { port } = await rawPeer(defer, {
+    onSocket (socket) {
+      const target = net.connect(to, '127.0.0.1')
+
+      unread = () => target.unpipe()
+      read = () => target.pipe(socket)
+      target.on('error', () => {})
+      socket.pipe(target)
+      read()
+    }
+  })
+
+  return { port, stop: () => { unread() }, go: () => { read() } }
 }

@@ -174,6 +174,17 @@ for (const [name, muxer] of Object.entries(muxers)) {
       expect(counted()).to.deep.equal({})
     })
 
+    it('is not opened if its signal fires in the tick of the call', async () => {
+      const { connection, counted } = await streamNodes(defer, { muxer })
+      const controller = new AbortController()
+      const opening = connection.newStream(ECHO, { ...EAGER, signal: controller.signal })
+
+      controller.abort(new Error('enough'))
+      await expect(opening).to.eventually.be.rejectedWith('enough')
+      expect(connection.streams).to.be.empty()
+      expect(counted()).to.deep.equal({})
+    })
+
     it('rejects with its own error if the connection is aborted while it is opened', async function () {
       if (name === '@libp2p/mplex') {
         // its own error, which it throws in a microtask, decorated or not

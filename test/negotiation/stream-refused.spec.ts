@@ -47,6 +47,20 @@ for (const [name, muxer] of Object.entries(muxers)) {
       expect(await nodes.stored()).to.deep.equal([ECHO])
     })
 
+    it('leaves the peer store as it was, also behind a stream that was aborted before its reply', async () => {
+      const nodes = await streamNodes(defer, { muxer })
+      await firstByte(await nodes.connection.newStream(ECHO))
+      const release = nodes.holdReplies()
+      const first = await nodes.connection.newStream(UNKNOWN, EAGER)
+      first.abort(new Error('enough'))
+      expect(await nodes.stored()).to.have.members([ECHO, UNKNOWN])
+
+      release()
+      await refused(nodes)
+      await until(async () => !(await nodes.stored()).includes(UNKNOWN), 'the protocol is out of the peer store', 2_000)
+      expect(await nodes.stored()).to.deep.equal([ECHO])
+    })
+
     it('is negotiated in full the next time, which rejects', async () => {
       const nodes = await streamNodes(defer, { muxer })
       await refused(nodes)

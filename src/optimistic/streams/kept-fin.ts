@@ -2,7 +2,7 @@ import { hasMembers } from '../../foreign/check.ts'
 import type { Stream } from '@libp2p/interface'
 
 /**
- * - `negotiating`: FIN came while libp2p may still be at work on the protocol
+ * - `negotiating`: FIN came while libp2p may still be at work on the protocol, or waits to answer
  * - `kept`: the protocol is agreed on, and nobody listens to the stream yet
  * - `told`: the stream has its FIN
  */
@@ -94,7 +94,12 @@ class KeptFin {
   }
 
   #onTurn (): void {
-    if (this.#state === 'negotiating' && this.#stream.protocol !== '' && !isHeard(this.#stream)) {
+    const stream = this.#stream
+
+    if (this.#state === 'negotiating' && stream.protocol === '' && stream.status === 'open' && stream.writableNeedsDrain) {
+      // libp2p waits until it can write its answer
+      stream.addEventListener('drain', () => { setImmediate(() => { this.#onTurn() }) }, { once: true })
+    } else if (this.#state === 'negotiating' && stream.protocol !== '' && !isHeard(stream)) {
       this.#state = 'kept'
     } else {
       this.#tell()

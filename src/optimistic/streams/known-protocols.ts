@@ -42,6 +42,9 @@ export class KnownProtocols {
   /** By `streams` array: protocols whose proposal failed there, so that they are not presumed again */
   readonly #doubted = new WeakMap<object, Set<string>>()
 
+  /** By `streams` array: see {@link wasStored} */
+  readonly #stored = new WeakMap<object, Map<string, Promise<boolean>>>()
+
   /** Reading and replacing the list of the peer store are two steps, so revocations run one after the other */
   #revoking: Promise<void> = Promise.resolve()
 
@@ -136,16 +139,18 @@ export class KnownProtocols {
       })
   }
 
-  /** Whether the peer store lists the protocol for the peer */
-  async isStored (muxer: StreamMuxer, protocol: string): Promise<boolean> {
-    const peer = this.#peers.get(muxer.streams)
+  /**
+   * Whether the peer store listed the protocol for the peer before the first proposal on this connection. libp2p lists
+   * what was proposed, and leaves it there if the stream is aborted before the peer has replied
+   */
+  async wasStored (muxer: StreamMuxer, protocol: string): Promise<boolean> {
+    const stored = this.#stored.get(muxer.streams) ?? new Map<string, Promise<boolean>>()
+    const wasStored = stored.get(protocol) ?? this.#isStored(muxer, protocol)
 
-    try {
-      return peer != null && (await this.#components.peerStore.get(peer)).protocols.includes(protocol)
-    } catch {
-      // the peer store knows nothing of the peer, or cannot be read
-      return false
-    }
+    stored.set(protocol, wasStored)
+    this.#stored.set(muxer.streams, stored)
+
+    return wasStored
   }
 
   /** List the protocol in the peer store, as libp2p does after it has negotiated a stream */
@@ -160,6 +165,17 @@ export class KnownProtocols {
       await this.#components.peerStore.merge(peer, { protocols: [protocol] })
     } catch (err) {
       this.#log.error('could not list %s in the peer store for %p - %e', protocol, peer, err)
+    }
+  }
+
+  async #isStored (muxer: StreamMuxer, protocol: string): Promise<boolean> {
+    const peer = this.#peers.get(muxer.streams)
+
+    try {
+      return peer != null && (await this.#components.peerStore.get(peer)).protocols.includes(protocol)
+    } catch {
+      // the peer store knows nothing of the peer, or cannot be read
+      return false
     }
   }
 

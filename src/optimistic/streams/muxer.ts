@@ -1,4 +1,4 @@
-import { MuxerClosedError } from '@libp2p/interface'
+import { MuxerClosedError, TimeoutError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { CLOSE_TIMEOUT } from '../../connection/fin-wait.ts'
 import { setGated } from './early-dialer.ts'
@@ -143,6 +143,13 @@ export class OptimisticMuxer {
     const reason = isProposed(wanted) && !isFilterable(stream, 'stream') ? 'foreign' : wanted
 
     if (isProposed(reason)) {
+      // it may have fired since `createStream` was called
+      if (signal?.aborted === true) {
+        stream.abort(signal.reason)
+        this.#gate.abandoned()
+        throw signal.reason
+      }
+
       this.#propose(stream as Stream & FilterableStream, protocol, signal)
     } else {
       this.#init.known.watch(this.muxer, stream)
@@ -183,7 +190,7 @@ export class OptimisticMuxer {
   #propose (stream: Stream & FilterableStream, protocol: string, signal?: AbortSignal): void {
     const { known, onOutcome, replyTimeout } = this.#init
     const { muxer } = this
-    const wasStored = known.has(muxer, protocol) ? undefined : known.isStored(muxer, protocol)
+    const wasStored = known.has(muxer, protocol) ? undefined : known.wasStored(muxer, protocol)
 
     const proposal = new Proposal({
       stream,
@@ -192,7 +199,7 @@ export class OptimisticMuxer {
       signal,
       settle: async () => this.#settle(protocol),
       onEnd: () => { this.#forget(proposal) },
-      onOutcome: outcome => {
+      onOutcome: (outcome, error) => {
         stream.log('proposal of %s was %s', protocol, outcome)
         onOutcome(outcome)
 
@@ -206,8 +213,15 @@ export class OptimisticMuxer {
             known.revoke(muxer, protocol, wasStored)
             break
           case 'unanswered':
-            this.#gate.answered()
             known.doubt(muxer, protocol)
+
+            if (error instanceof TimeoutError) {
+              // silence is no answer
+              this.#gate.abandoned()
+            } else {
+              this.#gate.answered()
+            }
+
             break
           default:
             this.#gate.abandoned()

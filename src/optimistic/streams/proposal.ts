@@ -35,7 +35,8 @@ export interface ProposalInit {
   /** Abort the stream if this fires before the reply */
   signal?: AbortSignal
 
-  onOutcome(outcome: ProposalOutcome): void
+  /** `error` is what ends the stream, if it was not accepted */
+  onOutcome(outcome: ProposalOutcome, error?: Error): void
 
   /**
    * Resolves as long after the reply as libp2p would let an application wait for the stream.
@@ -240,7 +241,7 @@ export class Proposal {
       }
     }
 
-    this.#init.onOutcome(outcome)
+    this.#init.onOutcome(outcome, error)
   }
 
   /** What the FIN waits for after the reply: until the handler of the peer listens */
