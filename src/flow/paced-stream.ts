@@ -33,12 +33,13 @@ export interface Pacer {
  *
  * The base class emits 'drain' whenever the muxer may take more, although data of the stream may
  * still wait. An application that then sends a message for each 'drain' fills the memory. Here
- * the event reaches the listeners, and `onDrain()` resolves, when nothing waits.
+ * the event comes, and `onDrain()` resolves, when nothing waits.
  */
 export class PacedStream {
   readonly stream: SchedulableStream
   readonly #pacer: Pacer
   readonly #sendData: SchedulableStream['sendData']
+  readonly #dispatchEvent: SchedulableStream['dispatchEvent']
 
   /** Whether listeners of 'drain' wait for data to leave that the stream still has */
   #isDrainDue = false
@@ -60,15 +61,17 @@ export class PacedStream {
     this.stream = stream
     this.#pacer = pacer
     this.#sendData = stream.sendData
+    this.#dispatchEvent = stream.dispatchEvent
 
     stream.sendData = data => this.sendData(data)
+    stream.dispatchEvent = event => this.dispatchEvent(event)
     stream.onDrain = async options => this.onDrain(options)
     // a stream is told by `sendData` or by its turn, not with all others
     stream.onMuxerNeedsDrain = () => { pacer.onFull() }
     stream.onMuxerDrain = () => { pacer.onDrained(this) }
-    stream.addEventListener('drain', this.#onDrain)
     stream.addEventListener('idle', this.#onIdle)
-    stream.addEventListener('close', this.#onClose)
+    // a peer may end a stream twice
+    stream.addEventListener('close', this.#onClose, { once: true })
   }
 
   /** Whether the stream takes no more until it is told that the connection has drained */
@@ -143,16 +146,46 @@ export class PacedStream {
     return raceSignal(this.#drained.promise, options?.signal)
   }
 
-  /** Called behind the listener of the base class, which sends what waits in a microtask */
-  readonly #onDrain = (event: Event): void => {
-    this.#isDrainDue = this.stream.writeBufferLength > 0
+  /** Also of 'drain', which the application may have listened for since before this stream was adopted */
+  dispatchEvent (event: Event): boolean {
+    const { stream } = this
+
+    if (event.type !== 'drain') {
+      return this.#dispatchEvent.call(stream, event)
+    }
+
+    this.#isDrainDue = stream.writeBufferLength > 0
 
     if (this.#isDrainDue) {
-      event.stopImmediatePropagation()
-    } else {
-      this.#drained?.resolve()
-      this.#drained = undefined
+      this.#sendRest()
+
+      return true
     }
+
+    // a listener may wait again
+    this.#drained?.resolve()
+    this.#drained = undefined
+
+    return this.#dispatchEvent.call(stream, event)
+  }
+
+  /** What the base class does at 'drain' */
+  #sendRest (): void {
+    const { stream } = this
+
+    if (!stream.writableNeedsDrain) {
+      return
+    }
+
+    stream.writableNeedsDrain = false
+    queueMicrotask(() => {
+      try {
+        stream.processSendQueue()
+      } catch (err) {
+        // it has aborted the stream
+        stream.log.error('could not send what waited - %e', err)
+      }
+    })
   }
 
   /** The base class forgets what is sent while it emits this event */

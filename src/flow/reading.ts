@@ -12,6 +12,9 @@ type Data = Uint8Array | Uint8ArrayList
 /** The loops that read streams now */
 const readings = new WeakMap<MessageStream, Reading>()
 
+/** What a loop has left that ended early, and the stream does not take back */
+const leftovers = new WeakMap<MessageStream, Data[]>()
+
 /** What is read of a stream, and how its two ends are */
 type ReadableStream = MessageStream & Pick<Stream, 'readStatus' | 'remoteWriteStatus'>
 
@@ -23,11 +26,15 @@ type ReadableStream = MessageStream & Pick<Stream, 'readStatus' | 'remoteWriteSt
  * the base class ends as soon as the peer has closed its end, and what is paused then is lost.
  */
 export async function * iterate (this: ReadableStream): AsyncGenerator<Data> {
-  if (this.readStatus !== 'readable' && this.readStatus !== 'paused') {
+  const rest = leftovers.get(this)
+
+  if (rest == null && !isReadable(this)) {
     return
   }
 
-  const reading = new Reading(this)
+  leftovers.delete(this)
+
+  const reading = new Reading(this, rest)
   readings.set(this, reading)
 
   try {
@@ -51,10 +58,14 @@ export function isBehind (stream: MessageStream): boolean {
   return readings.get(stream)?.isWaiting === false
 }
 
+function isReadable ({ readStatus }: ReadableStream): boolean {
+  return readStatus === 'readable' || readStatus === 'paused'
+}
+
 class Reading {
   readonly #stream: ReadableStream
-  readonly #queue: Data[] = []
-  #queuedBytes = 0
+  readonly #queue: Data[]
+  #queuedBytes: number
 
   /** Whether this has made the stream wait */
   #isHolding = false
@@ -65,8 +76,10 @@ class Reading {
   /** Exists while the reader waits */
   #waiting?: PromiseWithResolvers<void>
 
-  constructor (stream: ReadableStream) {
+  constructor (stream: ReadableStream, queue: Data[] = []) {
     this.#stream = stream
+    this.#queue = queue
+    this.#queuedBytes = byteLengthOf(queue)
 
     stream.addEventListener('message', this.#onMessage)
     stream.addEventListener('close', this.#onClose)
@@ -119,19 +132,27 @@ class Reading {
     stream.removeEventListener('message', this.#onMessage)
     stream.removeEventListener('close', this.#onClose)
     stream.removeEventListener('remoteCloseWrite', this.#onRemoteEnd)
-    this.#giveBack()
+
+    if (this.#queue.length > 0) {
+      this.#giveBack()
+    }
 
     if (this.#isHolding) {
       this.#resume()
     }
   }
 
-  /** A loop that breaks leaves the rest to the next reader. The iterator of the base class loses it */
+  /**
+   * A loop that breaks leaves the rest to the next reader. The iterator of the base class loses it. If
+   * others listen they have had it, and a stream that has ended keeps nothing: then it is for the next loop
+   */
   #giveBack (): void {
-    const { readStatus } = this.#stream
+    const stream = this.#stream
 
-    if (this.#queue.length > 0 && (readStatus === 'readable' || readStatus === 'paused')) {
-      this.#stream.unshift(new Uint8ArrayList(...this.#queue))
+    if (isReadable(stream) && stream.listenerCount('message') === 0) {
+      stream.unshift(new Uint8ArrayList(...this.#queue))
+    } else {
+      leftovers.set(stream, [...this.#queue])
     }
 
     this.#queue.length = 0
@@ -203,4 +224,8 @@ class Reading {
     this.#waiting?.resolve()
     this.#waiting = undefined
   }
+}
+
+function byteLengthOf (queue: Data[]): number {
+  return queue.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }

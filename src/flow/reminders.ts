@@ -11,6 +11,9 @@ const BUSY = 16 * 1024
 /** Or more than this all the time, in bytes a ms */
 const BUSY_RATE = 2
 
+/** What it has brought counts for so long, in ms: then it may have become a dialogue */
+const LONGEST_BUSY = 5_000
+
 /** The peer uploads no more if it sends less than this, in bytes, in this time, in ms */
 const QUIET = 16 * 1024
 const QUIET_TIME = 1_000
@@ -49,7 +52,7 @@ export class Reminders {
   /** The peer has sent something on a stream: so much data, or 0 */
   onFrame (streamId: number, bytes: number, now: number): void {
     const { bytes: before, lastAt } = this.#streams.get(streamId) ?? { bytes: 0, lastAt: now }
-    const late = Math.max(0, before - (now - lastAt) * BUSY_RATE) + bytes
+    const late = Math.min(Math.max(0, before - (now - lastAt) * BUSY_RATE) + bytes, BUSY + LONGEST_BUSY * BUSY_RATE)
 
     this.#streams.set(streamId, { at: now + Math.max(FIRST, (late - BUSY) / BUSY_RATE), interval: FIRST, bytes: late, lastAt: now })
   }

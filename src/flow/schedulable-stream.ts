@@ -13,6 +13,9 @@ export interface SchedulableStream extends Stream {
   /** Hands data to the muxer, at once and as much as it takes */
   sendData(data: Uint8ArrayList): SendResult
 
+  /** Sends what waits, until the muxer takes no more */
+  processSendQueue(): boolean
+
   /** The muxer tells all of its streams that the connection is full */
   onMuxerNeedsDrain(): void
 

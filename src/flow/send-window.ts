@@ -49,6 +49,9 @@ const MEASURE_SECOND = 2_000
 /** Or while pings take so long, in ms: what is taken for the round trip may be wrong */
 const SLOW = 1_000
 
+/** Try so many times, each a ping: what the muxer sends for data of the peer cannot be held back */
+const MOST_DRAINS = 3
+
 /** Send a ping behind so much, in bytes */
 const PING_BYTES = 64 * 1024
 
@@ -119,6 +122,9 @@ export class SendWindow {
   /** The same while pings are slow */
   #measureSlowAt = -Infinity
   #measuredPart = Infinity
+
+  /** How many pings were answered while it is `draining` */
+  #drains = 0
 
   /** `roundTrip` is what was measured until now, in ms */
   constructor (roundTrip?: number, now?: number) {
@@ -211,7 +217,19 @@ export class SendWindow {
       this.#resize(bytes, now - Math.max(this.#answeredAt, startedAt), took, wasFull)
     }
 
-    const mustDrain = !hasDrained && (this.#pause === 'draining' || this.#mustMeasure(now, took, wasFull))
+    const givesUp = this.#pause === 'draining' && !hasDrained && ++this.#drains >= MOST_DRAINS
+
+    if (givesUp) {
+      // what was measured must do for now
+      this.#measureAt = this.#measureSlowAt = now + MEASURE_AGAIN
+      this.#measuredPart = this.#part
+    }
+
+    const mustDrain = !hasDrained && !givesUp && (this.#pause === 'draining' || this.#mustMeasure(now, took, wasFull))
+
+    if (!mustDrain) {
+      this.#drains = 0
+    }
 
     this.#isAnswered = true
     this.#pause = mustDrain ? 'draining' : undefined

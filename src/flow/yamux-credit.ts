@@ -54,6 +54,9 @@ export class YamuxCredit {
   #windows?: Map<number, ReceiveWindow>
   #budget?: WindowBudget
 
+  /** The streams that the message at hand opens. The muxer will know them when it gets the message */
+  #opening?: number[]
+
   #bytes = 0
 
   /** Exist while the peer uploads */
@@ -99,6 +102,7 @@ export class YamuxCredit {
 
   /** A message of the peer comes. `unfinished` is the stream of the last frame, which may not be whole */
   onMessage (bytes: number, unfinished: number): void {
+    this.#opening = undefined
     this.#bytes += bytes
     this.#uploaded += bytes
     this.#reminders?.onMessage(bytes)
@@ -116,7 +120,7 @@ export class YamuxCredit {
 
   onHeader ({ type, flags, streamId, length }: FrameHeader): void {
     if (type === FrameType.data && length > 0) {
-      const window = this.#windowOf(streamId, (flags & Flag.syn) !== 0)
+      const window = this.#windowOf(streamId, (flags & Flag.syn) !== 0 || this.#opening?.includes(streamId) === true)
 
       // the muxer keeps a frame until it is whole, and only then looks at its size
       if (length > Math.max(MAX_WINDOW, window == null ? 0 : window.credit + window.withheld)) {
@@ -124,6 +128,10 @@ export class YamuxCredit {
       }
 
       this.#isSmall = length <= SMALL
+    }
+
+    if (type === FrameType.windowUpdate && (flags & Flag.syn) !== 0) {
+      (this.#opening ??= []).push(streamId)
     }
 
     // what comes next on the stream may have to wait at the peer
@@ -165,7 +173,7 @@ export class YamuxCredit {
     }
 
     // the stream opens or ends, or the peer sends no more
-    if (window == null) {
+    if (window == null || (flags & Flag.rst) !== 0) {
       return this.#frames.write(frame)
     }
 

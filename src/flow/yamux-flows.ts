@@ -1,3 +1,4 @@
+import { ConnectionClosedError } from '@libp2p/interface'
 import { hasMembers } from '../foreign/check.ts'
 import { YAMUX } from '../libp2p.ts'
 import { YamuxFlow } from './yamux-flow.ts'
@@ -59,7 +60,12 @@ export class YamuxFlows {
     return this.#flows.get(streams)
   }
 
+  /** @throws {ConnectionClosedError} if the connection has ended: nobody would tell the muxer, whose timer goes on */
   #create (connection: MessageStream, createMuxer: () => StreamMuxer): StreamMuxer {
+    if (connection.status !== 'open' && connection.status !== 'closing') {
+      throw new ConnectionClosedError(`The connection is ${connection.status}`)
+    }
+
     if (!hasMembers('belowMuxer', connection)) {
       return createMuxer()
     }

@@ -148,11 +148,12 @@ export const FOREIGN = {
       onDrain: 'function',
       onMuxerDrain: 'function',
       onMuxerNeedsDrain: 'function',
+      processSendQueue: 'function',
       sendData: 'function',
       writableNeedsDrain: 'boolean',
       writeBufferLength: 'number'
     },
-    replaces: ['onDrain', 'onMuxerDrain', 'onMuxerNeedsDrain', 'sendData']
+    replaces: ['dispatchEvent', 'onDrain', 'onMuxerDrain', 'onMuxerNeedsDrain', 'sendData']
   },
   /** Besides these `[Symbol.asyncIterator]` is replaced, of streams whose muxer has windows */
   pausingStream: {

@@ -3,17 +3,19 @@ import { byteStream } from '@libp2p/utils'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { KiB, MiB } from '../fixtures/bytes.ts'
+import { Flag, FrameScanner, FrameType, windowUpdate } from '../../src/flow/yamux-frames.ts'
+import { KiB, MiB, readToEnd } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { ECHO } from '../fixtures/node.ts'
 import { until, untilStill, within } from '../fixtures/waiting.ts'
+import { joined, message } from '../negotiation/fixtures/proposals.ts'
 import { InOrder, sendNumbered } from './fixtures/numbered.ts'
 import { countHeld, mostIn, readSlowly } from './fixtures/slow-reader.ts'
 import { openStream, stockLine } from './fixtures/stacks.ts'
 import { UPLOAD, takeUploads, upload } from './fixtures/uploads.ts'
 import { countUpdates, updatesOf } from './fixtures/window-updates.ts'
 import type { StockLineInit } from './fixtures/stacks.ts'
-import type { Stream, StreamCloseEvent } from '@libp2p/interface'
+import type { Stream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/interface'
 
 const READ = '/test/read/1.0.0'
 const FIRST_WINDOW = 256 * KiB
@@ -145,6 +147,47 @@ describe('credit for a peer of stock js-libp2p', function () {
       await within(20_000, 'sending', sendNumbered(stream, 32 * MiB).done)
       await stream.close()
       await until(() => inOrder.bytes === 32 * MiB, 'all is there')
+    })
+  }
+
+  for (const credit of [true, false]) {
+    it(`is ${credit ? 'one window' : 'ever more'} for data that comes in one message with the opening of its stream, with credit: ${credit}`, async () => {
+      const { listener, dialed } = await stockLine(defer, { tcp: { credit } })
+      await listener.handle(READ, async stream => { await readToEnd(stream) })
+
+      const streamId = 10_001
+      const frame = (type: number, flags: number, data: Uint8Array): Uint8Array => {
+        const header = windowUpdate(streamId, flags, type === FrameType.data ? data.byteLength : 0)
+        header[1] = type
+
+        return joined(header, data)
+      }
+      let granted = 0
+      const scanner = new FrameScanner({
+        onHeader: header => { granted += header.type === FrameType.windowUpdate && header.streamId === streamId ? header.length : 0 },
+        onData: () => {}
+      })
+      // as one who attacks
+      const { maConn } = (dialed as any).muxer
+
+      maConn.addEventListener('message', ({ data }: StreamMessageEvent) => {
+        for (const bytes of data instanceof Uint8Array ? [data] : data) {
+          scanner.scan(bytes)
+        }
+      })
+      maConn.send(joined(
+        frame(FrameType.windowUpdate, Flag.syn, new Uint8Array()),
+        frame(FrameType.data, 0, joined(message('/multistream/1.0.0'), message(READ))),
+        ...Array.from({ length: 10 }, () => frame(FrameType.data, 0, Uint8Array.of(1)))
+      ))
+
+      await delay(300)
+
+      if (credit) {
+        expect(granted).to.be.at.most(FIRST_WINDOW)
+      } else {
+        expect(granted).to.be.above(4 * FIRST_WINDOW)
+      }
     })
   }
 

@@ -28,6 +28,36 @@ async function sendPolitely (stream: Stream, message: Uint8Array, mayGoOn: () =>
   }
 }
 
+describe("'drain' of a stream", () => {
+  it('comes to a listener of old only when all has left that was sent before', async () => {
+    const { listener, dialed } = await line(defer, { bytesPerSecond: 4 * MiB })
+    await listener.handle(SLOW, stream => { stream.addEventListener('message', () => {}) })
+
+    const streams = [await dialed.newStream(SLOW), await dialed.newStream(SLOW)]
+    const seen = { most: 0, refills: 0 }
+
+    for (const outgoing of streams) {
+      const fill = (): void => {
+        seen.refills++
+
+        while (outgoing.writeStatus === 'writable' && outgoing.send(new Uint8Array(MiB))) {
+          // until it is full
+        }
+
+        seen.most = Math.max(seen.most, outgoing.writeBufferLength)
+      }
+
+      // before anything is sent
+      outgoing.addEventListener('drain', fill)
+      fill()
+    }
+
+    await until(() => seen.refills > 12, 'they have sent much', 30_000)
+    streams.forEach(stream => { stream.abort(new Error('The test is over')) })
+    expect(seen.most).to.be.at.most(MiB)
+  }).timeout(40_000)
+})
+
 describe('onDrain() of a stream', () => {
   const cases: Array<[size: number, muxer: MuxerName, by: 'dialed' | 'accepted']> = [
     [KiB, 'yamux', 'dialed'],

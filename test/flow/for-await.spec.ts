@@ -150,6 +150,58 @@ describe('a handler that reads with for await', function () {
     await until(() => taken.bytes === 2 * MiB, 'all is there')
   })
 
+  it('may break behind the end of the stream, and leaves the rest to the next loop', async () => {
+    const { outgoing, incoming } = await open()
+    await incoming.close()
+
+    for (let i = 0; i < 3; i++) {
+      outgoing.send(numbered(i * KiB, KiB))
+    }
+
+    const taken = new InOrder()
+
+    for await (const data of incoming) {
+      taken.add(data)
+
+      await outgoing.close()
+      await until(() => incoming.status === 'closed', 'the stream has ended')
+
+      if (taken.bytes > 0) {
+        break
+      }
+    }
+
+    expect(taken.bytes).to.be.below(3 * KiB)
+    await readSlowly(incoming, taken, { ms: 0 })
+    expect(taken.bytes).to.equal(3 * KiB)
+  })
+
+  it('may break, and nobody else gets the rest a second time', async () => {
+    const { outgoing, incoming } = await open()
+    const other = new InOrder()
+    const taken = new InOrder()
+    const sender = sendNumbered(outgoing, MiB)
+
+    incoming.addEventListener('message', ({ data }) => { other.add(data) })
+
+    for await (const data of incoming) {
+      taken.add(data)
+      await delay(200)
+
+      if (taken.bytes > 0) {
+        break
+      }
+    }
+
+    await delay(20)
+
+    const reading = readSlowly(incoming, taken, { ms: 0 })
+    await sender.done
+    await outgoing.close()
+    await reading
+    expect(other.bytes).to.equal(MiB)
+  })
+
   it('gets the error that resets the stream, or aborts it, and does not get what waits', async () => {
     for (const by of ['peer', 'reader'] as const) {
       const { outgoing, incoming } = await open()

@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import { REMINDER_INTERVAL, Reminders } from '../../src/flow/reminders.ts'
-import { KiB } from '../fixtures/bytes.ts'
+import { KiB, MiB } from '../fixtures/bytes.ts'
 
 /** @returns when the peer is reminded of which stream */
 function remindersUntil (reminders: Reminders, end: number, from = 0): Array<[at: number, streamId: number]> {
@@ -48,6 +48,16 @@ describe('the streams that a peer is reminded of', () => {
     }
 
     expect(remindersUntil(reminders, 200_000, 20_000), 'long after it').to.not.be.empty()
+  })
+
+  it('are those again that have brought much at once, after a few seconds', () => {
+    const reminders = new Reminders(0)
+
+    reminders.onFrame(1, 10 * MiB, 0)
+    expect(remindersUntil(reminders, 10_000).map(([at]) => at)[0]).to.be.within(4_000, 6_000)
+
+    reminders.onFrame(1, 100, 10_000)
+    expect(remindersUntil(reminders, 10_100, 10_000).map(([at]) => at)).to.deep.equal([10_020, 10_060])
   })
 
   it('are none that have ended', () => {

@@ -15,6 +15,9 @@ interface Path {
 
   /** When the application has something to send. By default always */
   sends?(now: number): boolean
+
+  /** What is sent besides, and never waits, in bytes a ms: what the muxer answers data of the peer with */
+  answers?: number
 }
 
 interface Moment {
@@ -26,7 +29,7 @@ interface Moment {
 }
 
 /** A connection that sends as much as it may, in steps of 1 ms */
-function send (window: SendWindow, { rate, roundTrip, kernel = now => 12 * rate(now) * roundTrip(now), sends = () => true }: Path, end: number): Moment[] {
+function send (window: SendWindow, { rate, roundTrip, kernel = now => 12 * rate(now) * roundTrip(now), sends = () => true, answers = 0 }: Path, end: number): Moment[] {
   const moments: Moment[] = []
   /** Pings behind what was sent before, and answers by when they come */
   const pings: number[] = []
@@ -55,6 +58,11 @@ function send (window: SendWindow, { rate, roundTrip, kernel = now => 12 * rate(
       if (window.onPong(now)) {
         ping(now)
       }
+    }
+
+    if (answers > 0) {
+      sent += answers
+      window.onSent(answers, now)
     }
 
     while (sends(now) && now >= heldUntil && !window.isFull(now) && sent - delivered < kernel(now)) {
@@ -183,6 +191,14 @@ describe('the send window of a connection', () => {
       expect(summary(moments, 1_250, 10_000).longest).to.be.below(400)
     })
   }
+
+  it('does not stop a sender whose muxer answers data of the peer all the time', () => {
+    const moments = send(new SendWindow(), { rate: () => 1_250, roundTrip: () => 82, answers: 100 }, 90_000)
+
+    for (let from = 15_000; from < 90_000; from += 15_000) {
+      expect(summary(moments, 1_250, from, from + 15_000).used, `from ${from} ms on`).to.be.above(0.95)
+    }
+  })
 
   it('is gone when pings are not answered any more', () => {
     const window = new SendWindow()
