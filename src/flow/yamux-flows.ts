@@ -60,10 +60,18 @@ export class YamuxFlows {
     return this.#flows.get(streams)
   }
 
-  /** @throws {ConnectionClosedError} if the connection has ended: nobody would tell the muxer, whose timer goes on */
   #create (connection: MessageStream, createMuxer: () => StreamMuxer): StreamMuxer {
     if (connection.status !== 'open' && connection.status !== 'closing') {
-      throw new ConnectionClosedError(`The connection is ${connection.status}`)
+      const muxer = createMuxer()
+
+      try {
+        // nobody else tells it, and its pings would keep the process alive
+        muxer.abort(new ConnectionClosedError(`The connection is ${connection.status}`))
+      } catch {
+        // it could not tell the peer
+      }
+
+      return muxer
     }
 
     if (!hasMembers('belowMuxer', connection)) {
