@@ -152,7 +152,7 @@ describe('credit for a peer of stock js-libp2p', function () {
 
   for (const credit of [true, false]) {
     it(`is ${credit ? 'one window' : 'ever more'} for data that comes in one message with the opening of its stream, with credit: ${credit}`, async () => {
-      const { listener, dialed } = await stockLine(defer, { tcp: { credit } })
+      const { accepted, listener, dialed } = await stockLine(defer, { tcp: { credit } })
       await listener.handle(READ, async stream => { await readToEnd(stream) })
 
       const streamId = 10_001
@@ -167,6 +167,9 @@ describe('credit for a peer of stock js-libp2p', function () {
         onHeader: header => { granted += header.type === FrameType.windowUpdate && header.streamId === streamId ? header.length : 0 },
         onData: () => {}
       })
+      // before that it grants little in any case
+      await until(() => (accepted as any).muxer.rtt > -1, 'yamux knows the round trip')
+
       // as one who attacks
       const { maConn } = (dialed as any).muxer
 
