@@ -4,11 +4,12 @@ import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { Flag, FrameScanner, FrameType, windowUpdate } from '../../src/flow/yamux-frames.ts'
-import { KiB, MiB, readToEnd } from '../fixtures/bytes.ts'
+import { KiB, MiB } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { ECHO } from '../fixtures/node.ts'
 import { until, untilStill, within } from '../fixtures/waiting.ts'
 import { joined, message } from '../negotiation/fixtures/proposals.ts'
+import { firstByte } from '../negotiation/fixtures/stacks.ts'
 import { InOrder, sendNumbered } from './fixtures/numbered.ts'
 import { countHeld, mostIn, readSlowly } from './fixtures/slow-reader.ts'
 import { openStream, stockLine } from './fixtures/stacks.ts'
@@ -152,8 +153,11 @@ describe('credit for a peer of stock js-libp2p', function () {
 
   for (const credit of [true, false]) {
     it(`is ${credit ? 'one window' : 'ever more'} for data that comes in one message with the opening of its stream, with credit: ${credit}`, async () => {
-      const { accepted, listener, dialed } = await stockLine(defer, { tcp: { credit } })
-      await listener.handle(READ, async stream => { await readToEnd(stream) })
+      const { listener, dialed } = await stockLine(defer, { tcp: { credit } })
+      let taken = 0
+      await listener.handle(READ, stream => {
+        stream.addEventListener('message', ({ data }) => { taken += data.byteLength })
+      })
 
       const streamId = 10_001
       const frame = (type: number, flags: number, data: Uint8Array): Uint8Array => {
@@ -167,8 +171,8 @@ describe('credit for a peer of stock js-libp2p', function () {
         onHeader: header => { granted += header.type === FrameType.windowUpdate && header.streamId === streamId ? header.length : 0 },
         onData: () => {}
       })
-      // before that it grants little in any case
-      await until(() => (accepted as any).muxer.rtt > -1, 'yamux knows the round trip')
+      // behind the answer to the first ping of yamux, before which it grants little in any case
+      await firstByte(await dialed.newStream(ECHO))
 
       // as one who attacks
       const { maConn } = (dialed as any).muxer
@@ -184,7 +188,9 @@ describe('credit for a peer of stock js-libp2p', function () {
         ...Array.from({ length: 10 }, () => frame(FrameType.data, 0, Uint8Array.of(1)))
       ))
 
-      await delay(300)
+      await until(() => taken === 10, 'the data is read')
+      // what is granted comes before this
+      await firstByte(await dialed.newStream(ECHO))
 
       if (credit) {
         expect(granted).to.be.at.most(FIRST_WINDOW)

@@ -92,6 +92,9 @@ export class KnownProtocols {
   add (muxer: StreamMuxer, protocol: string): void {
     const peer = this.#peers.get(muxer.streams)
 
+    // from now on it is rightly in the peer store
+    this.#stored.get(muxer.streams)?.delete(protocol)
+
     if (peer != null) {
       this.#learn(peer, spoken => withName(spoken, protocol))
     }
