@@ -119,6 +119,10 @@ export class ReceiveWindow {
   /** What the muxer has granted and the peer was not told of */
   withheld = 0
 
+  /** What the first window of the peer may have been above that of yamux, in bytes, once the muxer has shown its own */
+  #surplus = 0
+  #isSurplusKnown = false
+
   #target = FIRST_WINDOW
   #received = 0
 
@@ -210,6 +214,19 @@ export class ReceiveWindow {
     return this.#took > 0 || this.#wanted > 0 || this.due(0) > 0
   }
 
+  /** The muxer grants so many bytes. The first time it grants more than what has come, it doubles its window */
+  onMuxerGrant (bytes: number): void {
+    this.withheld += bytes
+
+    const grown = this.credit + this.withheld - FIRST_WINDOW
+
+    if (!this.#isSurplusKnown && grown > 0) {
+      this.#isSurplusKnown = true
+      this.#surplus = Math.max(0, grown - FIRST_WINDOW)
+      this.#answerAt += this.#surplus
+    }
+  }
+
   /**
    * The muxer has granted more, so the reader has taken something. If it has taken a burst at once, the
    * window grows with that.
@@ -244,7 +261,8 @@ export class ReceiveWindow {
   grant (bytes: number, now: number): void {
     if (this.#isFirst || this.#answerAt === Infinity) {
       this.#isFirst = false
-      this.#answerAt = this.#received + Math.max(0, this.credit)
+      // less than 0: nobody knows yet how much the peer has
+      this.#answerAt = this.credit < 0 && !this.#isSurplusKnown ? Infinity : this.#received + Math.max(0, this.credit + this.#surplus)
       this.#grantedAt = now
     }
 

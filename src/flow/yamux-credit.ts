@@ -177,7 +177,7 @@ export class YamuxCredit {
       return this.#frames.write(frame)
     }
 
-    window.withheld += length
+    window.onMuxerGrant(length)
 
     const grant = this.#grant(streamId, window)
 

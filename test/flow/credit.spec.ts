@@ -23,6 +23,11 @@ const FIRST_WINDOW = 256 * KiB
 
 const defer = cleanUpAfterEach()
 
+/** A stream of js-yamux, which is told of window updates */
+interface UpdatedStream extends Stream {
+  handleWindowUpdate(frame: { header: { length: number } }): void
+}
+
 /** The part of a stream of js-yamux that an attacker would change */
 interface YamuxStream extends Stream {
   sendWindowCapacity: number
@@ -150,6 +155,24 @@ describe('credit for a peer of stock js-libp2p', function () {
       await until(() => inOrder.bytes === 32 * MiB, 'all is there')
     })
   }
+
+  it('grows over a long path from windows that begin with 1 MiB at both ends', async () => {
+    const { listener, dialed } = await stockLine(defer, { delay: 40, yamux: { streamOptions: { initialStreamWindowSize: MiB } } })
+    const received = await takeUploads(listener)
+    const stream = await dialed.newStream(UPLOAD)
+    const { handleWindowUpdate } = stream as UpdatedStream
+    let granted = MiB
+    let most = 0
+
+    ;(stream as UpdatedStream).handleWindowUpdate = frame => {
+      granted += frame.header.length
+      most = Math.max(most, granted - (received[0] ?? 0))
+      handleWindowUpdate.call(stream, frame)
+    }
+    upload(stream)
+    await until(() => most > 4 * MiB, 'the window has grown', 20_000)
+    dialed.abort(new Error('The test is over'))
+  })
 
   for (const credit of [true, false]) {
     it(`is ${credit ? 'one window' : 'ever more'} for data that comes in one message with the opening of its stream, with credit: ${credit}`, async () => {

@@ -55,6 +55,26 @@ describe('the receive window of a stream', () => {
     expect(moments.find(({ received }) => received >= 64 * MiB)?.at).to.be.below(64 * KiB / 128 + 3 * 80)
   })
 
+  for (const firstWindow of [MiB, 4 * MiB]) {
+    for (const frame of [64 * KiB, 512 * KiB]) {
+      it(`grows from first windows of ${firstWindow / MiB} MiB at both ends, with frames of ${frame / KiB} KiB`, () => {
+        const rate = 200 * 125
+        const moments = transfer({ rate, roundTrip: 200, frame, senderWindow: firstWindow, firstWindow }, 20_000)
+        const inTime = moments.filter(({ at }) => at >= 5_000)
+
+        expect((moments[19_999].received - moments[5_000].received) / (rate * 15_000)).to.be.above(0.97)
+        expect(Math.max(...inTime.map(({ inFlight }) => inFlight))).to.be.below(3 * rate * 200 + firstWindow)
+      })
+    }
+  }
+
+  it('fills a path if its own muxer alone would begin with more', () => {
+    const rate = 200 * 125
+    const moments = transfer({ rate, roundTrip: 200, frame: 64 * KiB, firstWindow: MiB }, 20_000)
+
+    expect((moments[19_999].received - moments[5_000].received) / (rate * 15_000)).to.be.above(0.97)
+  })
+
   it('does not take what had come behind a lost packet for a fast path', () => {
     // while TCP starts, and later
     for (const [from, gain] of [[3_000, 6], [5_000, 3.5], [7_000, 3.5]]) {
