@@ -1,5 +1,5 @@
-import { StreamBufferError } from '@libp2p/interface'
 import { iterate } from './reading.ts'
+import { UnreadBound } from './unread-bound.ts'
 import { isWindowed } from './windowed-stream.ts'
 import type { WindowedStream } from './windowed-stream.ts'
 import type { Connection, Stream } from '@libp2p/interface'
@@ -19,9 +19,6 @@ const PAUSED_READ_BUFFER = DEFAULT_READ_BUFFER + MAX_WINDOW
  */
 const MAX_UNREAD = 32 * MAX_WINDOW
 
-/** Look at what is kept after this many bytes */
-const LOOK_BYTES = 1024 * 1024
-
 /**
  * Makes the streams of a connection wait for their readers, if their muxer can make the peer
  * wait. A stream that pauses loses nothing: a whole window has room. What is read with `for await`
@@ -32,7 +29,7 @@ const LOOK_BYTES = 1024 * 1024
  */
 export class PausedStreams {
   readonly #connection: Connection
-  #bytes = 0
+  readonly #unread = new UnreadBound(MAX_UNREAD)
 
   constructor (connection: Connection) {
     this.#connection = connection
@@ -48,21 +45,10 @@ export class PausedStreams {
   }
 
   onReceived (bytes: number): void {
-    this.#bytes += bytes
-
-    if (this.#bytes >= LOOK_BYTES) {
-      this.#bytes = 0
-      this.#checkUnread()
-    }
-  }
-
-  /** A peer can open as many streams as it likes, and fill the windows of those that nobody reads */
-  #checkUnread (): void {
-    const connection = this.#connection
-    const unread = connection.streams.reduce((sum, stream) => sum + stream.readBufferLength, 0)
-
-    if (unread > MAX_UNREAD) {
-      connection.abort(new StreamBufferError(`${unread} bytes of ${connection.streams.length} streams are unread, and ${MAX_UNREAD} may be`))
+    try {
+      this.#unread.onReceived(bytes, this.#connection.streams)
+    } catch (err: any) {
+      this.#connection.abort(err)
     }
   }
 }

@@ -1,13 +1,16 @@
 import { StreamBufferError } from '@libp2p/interface'
+import { streamOf } from './frame-writer.ts'
 import { keepWholeWindow } from './paused-streams.ts'
 import { isBehind } from './reading.ts'
 import { MAX_WINDOW, ReceiveWindow, windowBudget } from './receive-window.ts'
-import { REMINDER_INTERVAL, Reminders } from './reminders.ts'
+import { UnreadBound } from './unread-bound.ts'
 import { Flag, FrameType, windowUpdate } from './yamux-frames.ts'
+import { YamuxReminders } from './yamux-reminders.ts'
+import type { FrameWriter } from './frame-writer.ts'
 import type { WindowBudget } from './receive-window.ts'
 import type { RoundTrip } from './round-trip.ts'
 import type { FrameHeader } from './yamux-frames.ts'
-import type { MessageStream, Stream, StreamMuxer } from '@libp2p/interface'
+import type { MessageStream, Stream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /** What the windows of a connection may have together, besides the first one that each stream has, in bytes */
@@ -16,25 +19,11 @@ const EXTRA_WINDOWS = 32 * 1024 * 1024
 /** What a connection may hold that nobody reads, in bytes: the extra windows, and 128 first windows */
 const MAX_UNREAD = 64 * 1024 * 1024
 
-/** Look at what is held after this many bytes */
-const LOOK_BYTES = 1024 * 1024
-
-/** A peer that has sent this much, in bytes, uploads */
-const MUCH = 64 * 1024
-
 /** A message of a dialogue is no larger, in bytes. With a larger one the peer is at work for longer than it takes to wake up */
 const SMALL = 4 * 1024
 
 /** How often to look whether somebody reads a stream that nobody read, in ms: no event tells */
 const LOOK_INTERVAL = 50
-
-/** What passes between the muxer and its connection */
-interface Frames {
-  readonly muxer: StreamMuxer
-
-  /** Sends a frame */
-  write(frame: Uint8Array | Uint8ArrayList): boolean
-}
 
 /**
  * Lets peers send as much as fits the path, and as the readers of the streams take. js-yamux
@@ -48,7 +37,9 @@ interface Frames {
 export class YamuxCredit {
   readonly #connection: MessageStream
   readonly #roundTrip: RoundTrip
-  readonly #frames: Frames
+  readonly #frames: FrameWriter
+  readonly #reminders: YamuxReminders
+  readonly #unread = new UnreadBound(MAX_UNREAD)
 
   /** Of streams on which the peer has sent data, and may send more. Created when there is one, with what they share */
   #windows?: Map<number, ReceiveWindow>
@@ -56,15 +47,6 @@ export class YamuxCredit {
 
   /** The streams that the message at hand opens. The muxer will know them when it gets the message */
   #opening?: number[]
-
-  #bytes = 0
-
-  /** Exist while the peer uploads */
-  #reminders?: Reminders
-  #reminding?: NodeJS.Timeout
-
-  /** Since the peer began to send, or uploaded no more */
-  #uploaded = 0
 
   /** Whether the last frame with data was small */
   #isSmall = false
@@ -75,16 +57,17 @@ export class YamuxCredit {
   /** Exists while a stream has data that nobody reads, and so was granted nothing */
   #looking?: NodeJS.Timeout
 
-  constructor (connection: MessageStream, frames: Frames, roundTrip: RoundTrip) {
+  constructor (connection: MessageStream, frames: FrameWriter, roundTrip: RoundTrip) {
     this.#connection = connection
     this.#frames = frames
     this.#roundTrip = roundTrip
+    this.#reminders = new YamuxReminders(connection, frames)
   }
 
   /** Tell the peer of all that the muxer has granted, which tells it of the rest itself */
   end (): void {
     clearTimeout(this.#looking)
-    this.#stopReminding()
+    this.#reminders.stop()
 
     try {
       this.#windows?.forEach(({ withheld }, streamId) => {
@@ -103,17 +86,9 @@ export class YamuxCredit {
   /** A message of the peer comes. `unfinished` is the stream of the last frame, which may not be whole */
   onMessage (bytes: number, unfinished: number): void {
     this.#opening = undefined
-    this.#bytes += bytes
-    this.#uploaded += bytes
-    this.#reminders?.onMessage(bytes)
+    this.#reminders.onMessage(bytes)
 
-    if (this.#reminders == null && this.#uploaded > MUCH) {
-      this.#startReminding()
-    }
-
-    if (this.#bytes >= LOOK_BYTES) {
-      this.#bytes = 0
-      this.#checkUnread()
+    if (this.#unread.onReceived(bytes, this.#frames.muxer.streams)) {
       this.#forgetEnded(unfinished)
     }
   }
@@ -136,7 +111,7 @@ export class YamuxCredit {
 
     // what comes next on the stream may have to wait at the peer
     if (type === FrameType.windowUpdate && this.#opens(streamId, flags)) {
-      this.#reminders?.onFrame(streamId, 0, performance.now())
+      this.#reminders.onFrame(streamId, 0, performance.now())
     }
 
     if (type !== FrameType.ping && (flags & (Flag.fin | Flag.rst)) !== 0) {
@@ -156,7 +131,7 @@ export class YamuxCredit {
       const now = performance.now()
 
       window.onData(bytes, now, this.#roundTrip)
-      this.#reminders?.onFrame(streamId, bytes, now)
+      this.#reminders.onFrame(streamId, bytes, now)
     }
   }
 
@@ -167,10 +142,6 @@ export class YamuxCredit {
    */
   onWindowUpdate (frame: Uint8Array | Uint8ArrayList, { flags, streamId, length }: FrameHeader): boolean {
     const window = this.#windows?.get(streamId)
-
-    if ((flags & Flag.rst) !== 0) {
-      this.#end(streamId)
-    }
 
     // the stream opens or ends, or the peer sends no more
     if (window == null || (flags & Flag.rst) !== 0) {
@@ -193,7 +164,7 @@ export class YamuxCredit {
 
   /** @returns what the peer may be told now, in bytes. It must be told then */
   #grant (streamId: number, window: ReceiveWindow): number {
-    const stream = window.mayBeDue ? this.#streamOf(streamId) : undefined
+    const stream = window.mayBeDue ? streamOf(this.#frames.muxer, streamId) : undefined
 
     if (stream == null) {
       return 0
@@ -212,48 +183,6 @@ export class YamuxCredit {
     }
 
     return due
-  }
-
-  #startReminding (): void {
-    const now = performance.now()
-    const reminders = new Reminders(now)
-
-    this.#frames.muxer.streams.forEach(({ id }) => { reminders.onFrame(Number(id), 0, now) })
-    this.#reminders = reminders
-    this.#reminding = setInterval(() => { this.#remind(reminders) }, REMINDER_INTERVAL).unref()
-  }
-
-  #stopReminding (): void {
-    clearInterval(this.#reminding)
-    this.#reminders = undefined
-    this.#uploaded = 0
-  }
-
-  #remind (reminders: Reminders): void {
-    const now = performance.now()
-
-    if (this.#connection.status !== 'open' || reminders.isOver(now)) {
-      this.#stopReminding()
-      return
-    }
-
-    // a stream alone waits for no other
-    const streamId = this.#frames.muxer.streams.length > 1 ? reminders.next(now) : undefined
-
-    if (streamId == null) {
-      return
-    }
-
-    if (this.#streamOf(streamId) == null) {
-      reminders.end(streamId)
-      return
-    }
-
-    try {
-      this.#frames.write(windowUpdate(streamId, 0, 0))
-    } catch (err: any) {
-      this.#connection.abort(err)
-    }
   }
 
   #look (): void {
@@ -282,7 +211,7 @@ export class YamuxCredit {
     let window = windows.get(streamId)
 
     // the muxer ignores data of streams that it does not know
-    if (window == null && (isNew || this.#streamOf(streamId) != null)) {
+    if (window == null && (isNew || streamOf(this.#frames.muxer, streamId) != null)) {
       window = new ReceiveWindow(performance.now(), this.#budget ??= windowBudget(EXTRA_WINDOWS), () => this.#keepsUp(streamId))
       windows.set(streamId, window)
     }
@@ -292,17 +221,11 @@ export class YamuxCredit {
 
   /** Whether a frame opens a stream, or says that the peer has accepted one of ours. The muxer resets what it does not accept */
   #opens (streamId: number, flags: number): boolean {
-    return (flags & Flag.syn) !== 0 || ((flags & Flag.ack) !== 0 && this.#streamOf(streamId) != null)
-  }
-
-  #streamOf (streamId: number): Stream | undefined {
-    const id = `${streamId}`
-
-    return this.#frames.muxer.streams.find(stream => stream.id === id)
+    return (flags & Flag.syn) !== 0 || ((flags & Flag.ack) !== 0 && streamOf(this.#frames.muxer, streamId) != null)
   }
 
   #keepsUp (streamId: number): boolean {
-    const stream = this.#streamOf(streamId)
+    const stream = streamOf(this.#frames.muxer, streamId)
 
     return stream != null && isRead(stream) && !isBehind(stream)
   }
@@ -310,19 +233,10 @@ export class YamuxCredit {
   #end (streamId: number): void {
     this.#windows?.get(streamId)?.end()
     this.#windows?.delete(streamId)
-    this.#reminders?.end(streamId)
+    this.#reminders.onEnd(streamId)
   }
 
-  #checkUnread (): void {
-    const { streams } = this.#frames.muxer
-    const unread = streams.reduce((sum, stream) => sum + stream.readBufferLength, 0)
-
-    if (unread > MAX_UNREAD) {
-      throw new StreamBufferError(`${unread} bytes of ${streams.length} streams are unread, and ${MAX_UNREAD} may be`)
-    }
-  }
-
-  /** A peer that goes on after its FIN, or opens a stream twice, makes windows that nothing else ends */
+  /** This end has reset them, or the peer goes on after its FIN, or opens a stream twice */
   #forgetEnded (unfinished: number): void {
     const alive = new Set(this.#frames.muxer.streams.map(({ id }) => id))
 

@@ -12,7 +12,7 @@ import { joined, message } from '../negotiation/fixtures/proposals.ts'
 import { firstByte } from '../negotiation/fixtures/stacks.ts'
 import { InOrder, sendNumbered } from './fixtures/numbered.ts'
 import { countHeld, mostIn, readSlowly } from './fixtures/slow-reader.ts'
-import { openStream, stockLine } from './fixtures/stacks.ts'
+import { PROTOCOL, openStream, stockLine } from './fixtures/stacks.ts'
 import { UPLOAD, takeUploads, upload } from './fixtures/uploads.ts'
 import { countUpdates, updatesOf } from './fixtures/window-updates.ts'
 import type { StockLineInit } from './fixtures/stacks.ts'
@@ -156,23 +156,32 @@ describe('credit for a peer of stock js-libp2p', function () {
     })
   }
 
-  it('grows over a long path from windows that begin with 1 MiB at both ends', async () => {
-    const { listener, dialed } = await stockLine(defer, { delay: 40, yamux: { streamOptions: { initialStreamWindowSize: MiB } } })
-    const received = await takeUploads(listener)
-    const stream = await dialed.newStream(UPLOAD)
-    const { handleWindowUpdate } = stream as UpdatedStream
-    let granted = MiB
-    let most = 0
+  for (const firstWindow of [FIRST_WINDOW, MiB]) {
+    it(`grows over a long path from windows that begin with ${firstWindow / KiB} KiB at both ends, again and again if the receiver resets its streams`, async () => {
+      const { listener, dialed } = await stockLine(defer, { delay: 20, yamux: { streamOptions: { initialStreamWindowSize: firstWindow } } })
 
-    ;(stream as UpdatedStream).handleWindowUpdate = frame => {
-      granted += frame.header.length
-      most = Math.max(most, granted - (received[0] ?? 0))
-      handleWindowUpdate.call(stream, frame)
-    }
-    upload(stream)
-    await until(() => most > 4 * MiB, 'the window has grown', 20_000)
-    dialed.abort(new Error('The test is over'))
-  })
+      // all windows together may have 32 MiB
+      for (let i = 0; i < 12; i++) {
+        const { outgoing, incoming } = await openStream(dialed, listener)
+        const updated = outgoing as UpdatedStream
+        const { handleWindowUpdate } = updated
+        let window = firstWindow
+        let most = 0
+
+        incoming.addEventListener('message', ({ data }) => { window -= data.byteLength })
+        updated.handleWindowUpdate = frame => {
+          window += frame.header.length
+          most = Math.max(most, window)
+          handleWindowUpdate.call(outgoing, frame)
+        }
+        upload(outgoing)
+        await until(() => most > 4 * MiB, `the window of stream ${i} has grown`, 10_000)
+        incoming.abort(new Error('It has enough'))
+        await until(() => outgoing.status !== 'open', 'the stream is reset')
+        await listener.unhandle(PROTOCOL)
+      }
+    })
+  }
 
   for (const credit of [true, false]) {
     it(`is ${credit ? 'one window' : 'ever more'} for data that comes in one message with the opening of its stream, with credit: ${credit}`, async () => {
