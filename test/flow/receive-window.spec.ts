@@ -3,7 +3,7 @@ import { MAX_WINDOW, ReceiveWindow, windowBudget } from '../../src/flow/receive-
 import { RoundTrip } from '../../src/flow/round-trip.ts'
 import { FIRST_WINDOW } from '../../src/flow/yamux-frames.ts'
 import { KiB, MiB } from '../fixtures/bytes.ts'
-import { keepsUp, take, transfer } from './fixtures/window-paths.ts'
+import { growMuxer, keepsUp, take, transfer } from './fixtures/window-paths.ts'
 
 describe('the receive window of a stream', () => {
   for (const [mbits, roundTrip] of [[2, 82], [10, 20], [10, 82], [10, 200], [50, 20], [50, 82], [50, 200], [200, 82], [200, 200]]) {
@@ -133,7 +133,7 @@ describe('the receive window of a stream', () => {
     let now = 0
 
     path.add(5, 0)
-    window.withheld = MAX_WINDOW
+    growMuxer(window)
 
     for (let i = 1; i <= 40; i++) {
       // a busy machine: what has come meanwhile is there at once, and only now and then all was read before

@@ -1,10 +1,10 @@
 import { expect } from 'aegir/chai'
-import { MAX_WINDOW, ReceiveWindow, windowBudget } from '../../src/flow/receive-window.ts'
+import { ReceiveWindow, windowBudget } from '../../src/flow/receive-window.ts'
 import { RoundTrip } from '../../src/flow/round-trip.ts'
 import { FIRST_WINDOW } from '../../src/flow/yamux-frames.ts'
 import { KiB, MiB } from '../fixtures/bytes.ts'
 import { jain } from '../lab/statistics.ts'
-import { keepsUp, take, uploads } from './fixtures/window-paths.ts'
+import { growMuxer, keepsUp, take, uploads } from './fixtures/window-paths.ts'
 
 /** In ms, of which the second half counts: a round takes more than a second at first */
 const DURATION = 30_000
@@ -47,7 +47,7 @@ describe('the receive windows of streams that upload together', () => {
     const window = new ReceiveWindow(0, windowBudget(32 * MiB), keepsUp)
 
     path.add(80, 0)
-    window.withheld = MAX_WINDOW
+    growMuxer(window)
 
     for (let now = 10_000; now < 200_000; now += 10_000) {
       for (let part = 0; part < 65 * KiB; part += 13 * KiB) {
@@ -66,7 +66,7 @@ describe('the receive windows of streams that upload together', () => {
     let now = 0
 
     path.add(80, 0)
-    window.withheld = MAX_WINDOW
+    growMuxer(window)
 
     for (let i = 0; i < 100; i++) {
       expect(window.credit, `before message ${i}`).to.be.at.least(message)
