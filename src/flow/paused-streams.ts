@@ -1,4 +1,5 @@
 import { iterate } from './reading.ts'
+import { MAX_WINDOW } from './receive-window.ts'
 import { UnreadBound } from './unread-bound.ts'
 import { isWindowed } from './windowed-stream.ts'
 import type { WindowedStream } from './windowed-stream.ts'
@@ -6,9 +7,6 @@ import type { Connection, Stream } from '@libp2p/interface'
 
 /** What js-libp2p keeps of a paused stream before it aborts the stream, in bytes, unless the muxer's options say otherwise */
 const DEFAULT_READ_BUFFER = 4 * 1024 * 1024
-
-/** The largest window of js-yamux, in bytes, unless its options say otherwise */
-const MAX_WINDOW = 16 * 1024 * 1024
 
 /** What is kept of a paused stream: what was there when it paused, and a window */
 const PAUSED_READ_BUFFER = DEFAULT_READ_BUFFER + MAX_WINDOW

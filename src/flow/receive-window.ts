@@ -1,5 +1,7 @@
+import { Burst } from './burst.ts'
 import { FIRST_WINDOW } from './yamux-frames.ts'
 import type { RoundTrip } from './round-trip.ts'
+import type { WindowBudget } from './window-budget.ts'
 
 /** The largest window of js-yamux by default, in bytes */
 export const MAX_WINDOW = 16 * 1024 * 1024
@@ -33,21 +35,8 @@ const GROWTH = 1.25
 /** It grows no more after this many round trips without growth */
 const FLAT_ROUNDS = 3
 
-/**
- * So much that comes at once, after silence, tells the rate of the path in the first round trip of a
- * stream. It is more than the kernel keeps of a new connection whose receiver was busy, and more than a
- * `for await` loop keeps before it pauses the stream
- */
-const BURST = 5 / 8 * FIRST_WINDOW
-
-/** In round trips */
-const SILENCE = 1 / 4
-
 /** A reader that keeps up takes within this time what has come, in ms. One that takes it later has paused the stream meanwhile */
 const TAKEN_WITHIN = 1
-
-/** A burst may mislead, and what was granted cannot be taken back: the window has at most so many times the burst */
-const BURST_GROWTH = 32
 
 /** A rate that is not reached again is forgotten by this in a round, since a peer may pause between its messages */
 const DECAY = 0.9
@@ -83,23 +72,6 @@ const UPDATE = 1 / 4
 /** The most that must be free before an update, in bytes: a peer with a large window would lack the part that was not granted */
 const MOST_DUE = FIRST_WINDOW
 
-/** What the windows of a connection know of each other */
-export interface WindowBudget {
-  /** What they may have together beyond the first one of each, in bytes. They give back what they do not need */
-  left: number
-
-  /** On how many something has arrived, and how much in a round trip, in bytes */
-  streams: number
-  delivered: number
-
-  /** One of them has grown until it grew no more, so TCP has found the rate */
-  hasStarted: boolean
-}
-
-export function windowBudget (left: number): WindowBudget {
-  return { left, streams: 0, delivered: 0, hasStarted: false }
-}
-
 /**
  * How much a peer may send on a stream: about what arrives in three round trips, by the delivered
  * rate and the least round trip, as BBR finds them at the sending end. More would wait in the queues of the path
@@ -119,9 +91,8 @@ export class ReceiveWindow {
   /** What the muxer has granted and the peer was not told of */
   withheld = 0
 
-  /** What the first window of the peer may have been above that of yamux, in bytes, once the muxer has shown its own */
-  #surplus = 0
-  #isSurplusKnown = false
+  /** What the first window of the peer may have been above that of yamux, in bytes. Undefined until the muxer has shown its own */
+  #surplus?: number
 
   #target = FIRST_WINDOW
   #received = 0
@@ -133,10 +104,7 @@ export class ReceiveWindow {
   #most = 0
   #flatRounds = 0
 
-  /** What has come since the peer was silent, without the first part. `-Infinity`: a burst would prove nothing */
-  #burstAt = -Infinity
-  #burstBytes = 0
-  #lastAt = -Infinity
+  readonly #burst = new Burst()
 
   /** The window that the burst asks for */
   #wanted = 0
@@ -192,21 +160,12 @@ export class ReceiveWindow {
       return
     }
 
-    if (now - this.#lastAt > SILENCE * ms) {
-      // nothing but the window has made the peer silent, or this is the first window
-      this.#burstAt = this.#isFirst || (answer ?? Infinity) < (1 + SILENCE) * ms ? now : -Infinity
-      this.#burstBytes = 0
-    } else {
-      this.#burstBytes += bytes
+    // nothing but the window has made the peer wait for this, or it is the first window
+    const burst = this.#burst.onData(bytes, now, ms, this.#isFirst ? 0 : answer)
 
-      if (this.#flatRounds < FLAT_ROUNDS && this.#burstBytes >= BURST) {
-        const delivered = this.#burstBytes * ms / (now - this.#burstAt)
-
-        this.#wanted = Math.min(STEADY_GAIN * delivered, BURST_GROWTH * this.#burstBytes)
-      }
+    if (burst != null && this.#flatRounds < FLAT_ROUNDS) {
+      this.#wanted = Math.min(STEADY_GAIN * burst.delivered, burst.most)
     }
-
-    this.#lastAt = now
   }
 
   /** Whether it is worth to call `onTaken` and `due`. Cheap, for each frame */
@@ -220,8 +179,7 @@ export class ReceiveWindow {
 
     const grown = this.credit + this.withheld - FIRST_WINDOW
 
-    if (!this.#isSurplusKnown && grown > 0) {
-      this.#isSurplusKnown = true
+    if (this.#surplus == null && grown > 0) {
       this.#surplus = Math.max(0, grown - FIRST_WINDOW)
       this.#answerAt += this.#surplus
     }
@@ -237,7 +195,7 @@ export class ReceiveWindow {
   onTaken (now: number, isRead: boolean, roundTrip: RoundTrip): void {
     this.#endRound(roundTrip.isDraining(now), roundTrip.ms)
 
-    if (now - this.#lastAt <= TAKEN_WITHIN && isRead && this.#wanted > this.#target) {
+    if (now - this.#burst.lastAt <= TAKEN_WITHIN && isRead && this.#wanted > this.#target) {
       this.#setDelivered(Math.max(this.#delivered, this.#wanted / STEADY_GAIN))
       this.#resize(this.#wanted)
     }
@@ -262,7 +220,7 @@ export class ReceiveWindow {
     if (this.#isFirst || this.#answerAt === Infinity) {
       this.#isFirst = false
       // less than 0: nobody knows yet how much the peer has
-      this.#answerAt = this.credit < 0 && !this.#isSurplusKnown ? Infinity : this.#received + Math.max(0, this.credit + this.#surplus)
+      this.#answerAt = this.credit < 0 && this.#surplus == null ? Infinity : this.#received + Math.max(0, this.credit + (this.#surplus ?? 0))
       this.#grantedAt = now
     }
 
@@ -337,21 +295,16 @@ export class ReceiveWindow {
     this.#delivered = bytes
   }
 
-  /** What arrives in a round trip, of all streams */
-  get #mean (): number {
-    return this.#budget.delivered / this.#budget.streams
-  }
-
   /** What was delivered before and still counts */
   get #remembered (): number {
-    const mean = this.#mean
+    const { mean } = this.#budget
 
     return this.#delivered > mean * GROWTH ? Math.max(mean, this.#delivered * DECAY_ABOVE_MEAN) : this.#delivered * DECAY
   }
 
   /** What counts as delivered for the window */
   get #share (): number {
-    const mean = this.#mean
+    const { mean } = this.#budget
     const delivered = this.#delivered
 
     return delivered > mean ? delivered - LESS_ABOVE_MEAN * (delivered - mean) : Math.min(mean, MORE_BELOW_MEAN * delivered)

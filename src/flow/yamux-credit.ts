@@ -2,12 +2,12 @@ import { StreamBufferError } from '@libp2p/interface'
 import { streamOf } from './frame-writer.ts'
 import { keepWholeWindow } from './paused-streams.ts'
 import { isBehind } from './reading.ts'
-import { MAX_WINDOW, ReceiveWindow, windowBudget } from './receive-window.ts'
+import { MAX_WINDOW, ReceiveWindow } from './receive-window.ts'
 import { UnreadBound } from './unread-bound.ts'
+import { WindowBudget } from './window-budget.ts'
 import { Flag, FrameType, windowUpdate } from './yamux-frames.ts'
 import { YamuxReminders } from './yamux-reminders.ts'
 import type { FrameWriter } from './frame-writer.ts'
-import type { WindowBudget } from './receive-window.ts'
 import type { RoundTrip } from './round-trip.ts'
 import type { FrameHeader } from './yamux-frames.ts'
 import type { MessageStream, Stream } from '@libp2p/interface'
@@ -212,7 +212,7 @@ export class YamuxCredit {
 
     // the muxer ignores data of streams that it does not know
     if (window == null && (isNew || streamOf(this.#frames.muxer, streamId) != null)) {
-      window = new ReceiveWindow(performance.now(), this.#budget ??= windowBudget(EXTRA_WINDOWS), () => this.#keepsUp(streamId))
+      window = new ReceiveWindow(performance.now(), this.#budget ??= new WindowBudget(EXTRA_WINDOWS), () => this.#keepsUp(streamId))
       windows.set(streamId, window)
     }
 

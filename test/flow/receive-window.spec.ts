@@ -1,6 +1,7 @@
 import { expect } from 'aegir/chai'
-import { MAX_WINDOW, ReceiveWindow, windowBudget } from '../../src/flow/receive-window.ts'
+import { MAX_WINDOW, ReceiveWindow } from '../../src/flow/receive-window.ts'
 import { RoundTrip } from '../../src/flow/round-trip.ts'
+import { WindowBudget } from '../../src/flow/window-budget.ts'
 import { FIRST_WINDOW } from '../../src/flow/yamux-frames.ts'
 import { KiB, MiB } from '../fixtures/bytes.ts'
 import { growMuxer, keepsUp, take, transfer } from './fixtures/window-paths.ts'
@@ -108,7 +109,7 @@ describe('the receive window of a stream', () => {
 
   it('takes no more than its share of what all windows may have', () => {
     const path = new RoundTrip()
-    const budget = windowBudget(MiB)
+    const budget = new WindowBudget(MiB)
     const windows = Array.from({ length: 4 }, () => new ReceiveWindow(0, budget, keepsUp))
 
     path.add(100, 0)
@@ -129,7 +130,7 @@ describe('the receive window of a stream', () => {
   it('is no larger later for a rate that the reader did not keep up with', () => {
     const path = new RoundTrip()
     let hasReadAll = false
-    const window = new ReceiveWindow(0, windowBudget(32 * MiB), () => hasReadAll)
+    const window = new ReceiveWindow(0, new WindowBudget(32 * MiB), () => hasReadAll)
     let now = 0
 
     path.add(5, 0)
@@ -153,7 +154,7 @@ describe('the receive window of a stream', () => {
 
   it('does not stay small where others have all that windows may have', () => {
     const path = new RoundTrip()
-    const budget = windowBudget(MiB)
+    const budget = new WindowBudget(MiB)
     const window = new ReceiveWindow(0, budget, keepsUp)
     const upload = (now: number): void => {
       window.onData(window.credit, now, path)
@@ -182,7 +183,7 @@ describe('the receive window of a stream', () => {
   })
 
   it('grants nothing for what nobody reads, and all of it later', () => {
-    const window = new ReceiveWindow(0, windowBudget(0), keepsUp)
+    const window = new ReceiveWindow(0, new WindowBudget(0), keepsUp)
     const path = new RoundTrip()
 
     window.onData(FIRST_WINDOW, 1, path)
@@ -193,7 +194,7 @@ describe('the receive window of a stream', () => {
   })
 
   it('grants at most once for a hundred small messages', () => {
-    const window = new ReceiveWindow(0, windowBudget(0), keepsUp)
+    const window = new ReceiveWindow(0, new WindowBudget(0), keepsUp)
     const path = new RoundTrip()
     let updates = 0
 

@@ -1,6 +1,7 @@
 import { expect } from 'aegir/chai'
-import { ReceiveWindow, windowBudget } from '../../src/flow/receive-window.ts'
+import { ReceiveWindow } from '../../src/flow/receive-window.ts'
 import { RoundTrip } from '../../src/flow/round-trip.ts'
+import { WindowBudget } from '../../src/flow/window-budget.ts'
 import { FIRST_WINDOW } from '../../src/flow/yamux-frames.ts'
 import { KiB, MiB } from '../fixtures/bytes.ts'
 import { jain } from '../lab/statistics.ts'
@@ -44,7 +45,7 @@ describe('the receive windows of streams that upload together', () => {
 
   it('are no smaller than 32 KiB for a stream that has brought little', () => {
     const path = new RoundTrip()
-    const window = new ReceiveWindow(0, windowBudget(32 * MiB), keepsUp)
+    const window = new ReceiveWindow(0, new WindowBudget(32 * MiB), keepsUp)
 
     path.add(80, 0)
     growMuxer(window)
@@ -61,7 +62,7 @@ describe('the receive windows of streams that upload together', () => {
 
   it('are not smaller for a stream that pauses between its messages', () => {
     const path = new RoundTrip()
-    const window = new ReceiveWindow(0, windowBudget(32 * MiB), keepsUp)
+    const window = new ReceiveWindow(0, new WindowBudget(32 * MiB), keepsUp)
     const message = 200 * KiB
     let now = 0
 

@@ -1,0 +1,21 @@
+/** What the windows of a connection know of each other */
+export class WindowBudget {
+  /** What they may have together beyond the first one of each, in bytes. They give back what they do not need */
+  left: number
+
+  /** On how many something has arrived, and how much in a round trip, in bytes */
+  streams = 0
+  delivered = 0
+
+  /** One of them has grown until it grew no more, so TCP has found the rate */
+  hasStarted = false
+
+  constructor (left: number) {
+    this.left = left
+  }
+
+  /** What arrives on a stream in a round trip, in bytes */
+  get mean (): number {
+    return this.delivered / this.streams
+  }
+}
