@@ -22,7 +22,7 @@ import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { PortUse, Target } from '../connector.ts'
 import type { TCPDialOptions } from '../options.ts'
 import type { TransportSettings } from '../settings.ts'
-import type { DialHooks } from './race/init.ts'
+import type { DialHooks, NameLimits } from './race/init.ts'
 import type { Connection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
@@ -42,7 +42,7 @@ interface Dial extends AttemptDial {
   stopping: AbortSignal
 
   /** Set if this address is one of several that are dialed at once */
-  hooks?: DialHooks
+  hooks?: DialHooks & NameLimits
 }
 
 /** For the log: ports that are not just any port */
@@ -83,7 +83,7 @@ export class Dialer {
    * @throws {InvalidParametersError} if the address or an option is invalid
    * @throws {Error} the upgrader's error if the upgrade fails
    */
-  async dial (ma: Multiaddr, options: TCPDialOptions, hooks?: DialHooks): Promise<Connection> {
+  async dial (ma: Multiaddr, options: TCPDialOptions, hooks?: DialHooks & NameLimits): Promise<Connection> {
     const settings = dialSettings(this.#init.settings, options)
     const attempt = new Attempt(this.#attemptInit, { settings, options })
     const dial: Dial = { ma, settings, options, attempt, endpoint: toEndpoint(ma), stopping: this.#stopping.signal, hooks }
@@ -155,7 +155,7 @@ export class Dialer {
 
   /** The first plan for each target that the multiaddr leads to */
   async #plans ({ endpoint, hooks, ma, options, settings }: Dial, signal: AbortSignal): Promise<Plan[]> {
-    const targets = (await resolve(endpoint, settings.socket, signal)).slice(0, hooks?.maxTargets ?? MAX_TARGETS)
+    const targets = (await resolve(endpoint, settings.socket, signal, hooks?.lookUps)).slice(0, hooks?.maxTargets ?? MAX_TARGETS)
     // A socket with Fast Open connects before the peer has answered, so that it would win every race
     const fastOpen = this.#init.fastOpen != null && targets.length === 1 && hooks?.maySynWait !== false && maySynCarryData(options)
 

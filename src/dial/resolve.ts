@@ -7,22 +7,29 @@ import { withCause } from '../errors.ts'
 import type { Endpoint, HostEndpoint } from '../addresses.ts'
 import type { Target } from '../connector.ts'
 import type { TCPDialSocketOptions } from '../options.ts'
+import type { Queue } from '@libp2p/utils'
 import type { LookupAddress, LookupAllOptions } from 'node:dns'
 
 /**
  * The targets that an endpoint leads to, in the order in which they are tried: for a name all of its addresses of
- * the family that is asked for, the two families in turn (RFC 8305). Names are looked up as Node does it.
+ * the family that is asked for, the two families in turn (RFC 8305). Names are looked up as Node does it, each when
+ * `lookUps` has room.
  *
  * @throws {InvalidParametersError} if the `lookup` option throws
  * @throws {Error} what the look-up says, or the signal's reason
  */
-export async function resolve (endpoint: Endpoint, options: Pick<TCPDialSocketOptions, 'family' | 'hints' | 'lookup' | 'autoSelectFamily'>, signal: AbortSignal): Promise<Target[]> {
+export async function resolve (endpoint: Endpoint, options: Pick<TCPDialSocketOptions, 'family' | 'hints' | 'lookup' | 'autoSelectFamily'>, signal: AbortSignal, lookUps?: Queue<unknown[]>): Promise<Target[]> {
   if ('path' in endpoint || net.isIP(endpoint.host) !== 0) {
     return [endpoint]
   }
 
+  signal.throwIfAborted()
+
   const family = familyOf(endpoint, options)
-  const addresses = await lookUp(endpoint.host, family, options, signal)
+  const start = async (): Promise<unknown[]> => lookUp(endpoint.host, family, options, signal)
+  // without the signal: the queue would take a look-up for ended that goes on
+  const found = lookUps == null ? start() : lookUps.add(start)
+  const addresses = await raceSignal(found, signal, { translateError: () => signal.reason })
   const targets = inTurn(toTargets(addresses, endpoint, family))
 
   return options.autoSelectFamily ?? net.getDefaultAutoSelectFamily() ? targets : targets.slice(0, 1)
@@ -42,6 +49,7 @@ function familyOf (endpoint: HostEndpoint, { family = 0 }: { family?: number | s
 }
 
 async function lookUp (host: string, family: 0 | 4 | 6, { hints = 0, lookup = dns.lookup }: Pick<TCPDialSocketOptions, 'hints' | 'lookup'>, signal: AbortSignal): Promise<unknown[]> {
+  // it may have waited
   signal.throwIfAborted()
 
   const { promise, resolve, reject } = Promise.withResolvers<unknown[]>()
@@ -65,7 +73,7 @@ async function lookUp (host: string, family: 0 | 4 | 6, { hints = 0, lookup = dn
     throw withCause(new InvalidParametersError(err.message), err)
   }
 
-  return raceSignal(promise, signal, { translateError: () => signal.reason })
+  return promise
 }
 
 function toTargets (addresses: unknown[], { host, port }: HostEndpoint, family: 0 | 4 | 6): HostEndpoint[] {

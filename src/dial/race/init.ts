@@ -2,6 +2,7 @@ import type { Entrant } from './entrant.ts'
 import type { Experience } from './experience.ts'
 import type { Places } from './places.ts'
 import type { Connection, Logger } from '@libp2p/interface'
+import type { Queue } from '@libp2p/utils'
 import type { Multiaddr } from '@multiformats/multiaddr'
 import type { Socket } from 'node:net'
 
@@ -17,8 +18,15 @@ export interface DialHooks {
   /** Whether the SYN may wait for data */
   maySynWait: boolean
 
+}
+
+/** What the peer may cost us with names that it announces */
+export interface NameLimits {
   /** How many targets of a name may be tried */
   maxTargets: number
+
+  /** Names of one dial wait for each other here. A look-up counts until it ends: nothing can cancel it */
+  lookUps: Queue<unknown[]>
 }
 
 export interface RaceInit {
@@ -43,5 +51,5 @@ export interface RaceInit {
 
   /** Asks the connection gater, which libp2p has asked about the driver */
   mayDial?(ma: Multiaddr): Promise<boolean>
-  dial(ma: Multiaddr, signal: AbortSignal, hooks: Omit<DialHooks, 'maxTargets'>): Promise<Connection>
+  dial(ma: Multiaddr, signal: AbortSignal, hooks: DialHooks): Promise<Connection>
 }

@@ -1,3 +1,4 @@
+import { Queue } from '@libp2p/utils'
 import { endpointName, toEndpoint } from '../../addresses.ts'
 import { ATTEMPT_DELAY, MAX_TARGETS } from '../stagger.ts'
 import { newEntrant } from './entrant.ts'
@@ -7,7 +8,7 @@ import { Race } from './race.ts'
 import { rank } from './ranking.ts'
 import { SiblingFinder } from './siblings.ts'
 import type { Entrant } from './entrant.ts'
-import type { DialHooks } from './init.ts'
+import type { DialHooks, NameLimits } from './init.ts'
 import type { Siblings } from './siblings.ts'
 import type { Endpoint } from '../../addresses.ts'
 import type { TCPDialOptions } from '../../options.ts'
@@ -16,6 +17,12 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 
 /** How many targets a name has at least, in any race: one of each family */
 const LEAST_TARGETS = 2
+
+/**
+ * How many names of one dial are looked up at a time. A server of the peer's may answer none, and getaddrinfo then takes
+ * one of the two threads that libuv has for all look-ups of the process, for seconds, whatever became of the dial
+ */
+const MAX_LOOK_UPS = 2
 
 export interface RacingDialerInit {
   /** How long one address may be without a connection until the next is dialed too, in ms. `false`: libp2p dials one after another. By default {@link ATTEMPT_DELAY} */
@@ -26,13 +33,14 @@ export interface RacingDialerInit {
   gater(): ConnectionGater | undefined
 
   /** Dials one address */
-  dial(ma: Multiaddr, options: TCPDialOptions, hooks?: DialHooks): Promise<Connection>
+  dial(ma: Multiaddr, options: TCPDialOptions, hooks?: DialHooks & NameLimits): Promise<Connection>
 }
 
 /** What became of the addresses of one dial */
 interface Group {
   state: 'idle' | 'racing' | 'over'
   hasRaced: boolean
+  lookUps: NameLimits['lookUps']
   entrants: Map<Multiaddr, Entrant>
 
   /** In the order in which they are dialed */
@@ -107,7 +115,7 @@ export class RacingDialer {
     }
   }
 
-  async #race ({ peer }: Siblings, { hasRaced }: Group, entrants: Entrant[], driver: Entrant, delay: number, options: TCPDialOptions): Promise<Connection> {
+  async #race ({ peer }: Siblings, { hasRaced, lookUps }: Group, entrants: Entrant[], driver: Entrant, delay: number, options: TCPDialOptions): Promise<Connection> {
     const { dial, gater, log } = this.#init
     const { denyDialMultiaddr } = gater() ?? {}
     // the peer has chosen the names, and what they lead to
@@ -125,7 +133,7 @@ export class RacingDialer {
       experience: this.#experience,
       log,
       mayDial: denyDialMultiaddr == null ? undefined : async ma => await gater()?.denyDialMultiaddr?.(ma) !== true,
-      dial: async (ma, signal, hooks) => dial(ma, { ...options, signal }, { ...hooks, maxTargets })
+      dial: async (ma, signal, hooks) => dial(ma, { ...options, signal }, { ...hooks, maxTargets, lookUps })
     }).run()
   }
 
@@ -167,7 +175,7 @@ export class RacingDialer {
       order[MAX_TARGETS - 1] = driver
     }
 
-    return { state: 'idle', hasRaced: false, entrants, order }
+    return { state: 'idle', hasRaced: false, lookUps: new Queue({ concurrency: MAX_LOOK_UPS }), entrants, order }
   }
 }
 

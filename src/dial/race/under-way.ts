@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 
 export interface UnderWayInit extends Pick<RaceInit, 'driver' | 'mayDial' | 'places'> {
   pace: Pace
-  dial(entrant: Entrant, signal: AbortSignal, hooks: Omit<DialHooks, 'maxTargets'>): Promise<Connection>
+  dial(entrant: Entrant, signal: AbortSignal, hooks: DialHooks): Promise<Connection>
 
   /** Its socket is connected, unless the SYN `isPending` */
   onConnected(entrant: Entrant, isPending: boolean): void

@@ -7,11 +7,12 @@ import { lookupOf, loopback6 } from '../../fixtures/machine.ts'
 import { createNode } from '../../fixtures/node.ts'
 import { portOf } from '../../fixtures/raw.ts'
 import { skipUnless } from '../../fixtures/skip.ts'
-import { within } from '../../fixtures/waiting.ts'
+import { until, untilStill, within } from '../../fixtures/waiting.ts'
 import { addressOf, countSockets, hasSilence, refusedPort, silentPorts, somePeerId } from './fixtures/addresses.ts'
 import { liveNode } from './fixtures/live-node.ts'
 import type { Connection, ConnectionGater } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
+import type { LookupFunction } from 'node:net'
 
 describe('addresses that are dialed at once', function () {
   this.timeout(30_000)
@@ -132,6 +133,32 @@ describe('addresses that are dialed at once', function () {
 
     await expect(dialer.dial(names.slice(0, 1))).to.eventually.be.rejected()
     expect(sockets).to.have.lengthOf(25)
+  })
+
+  it('are looked up two at a time if they are names, since nothing cancels a look-up', async () => {
+    const waiting: Array<() => void> = []
+    let lookUps = 0
+    const lookup: LookupFunction = (hostname, options, callback) => {
+      lookUps++
+      waiting.push(() => { callback(Object.assign(new Error(`no such name ${hostname}`), { code: 'ENOTFOUND' }), []) })
+    }
+    const dialer = await createNode(defer, { tcp: { attemptDelay: 10, dialOpts: { lookup } } })
+    const names = Array.from({ length: 25 }, (_, i) => addressOf(live.port, live.node.peerId, `/dns4/tarpit${i}.test`))
+    const dead = dialer.dial(names, { signal: AbortSignal.timeout(1_000) })
+
+    // a name that has an answer makes room for the next one
+    await until(() => waiting.length === 2, 'two wait')
+    waiting.shift()?.()
+    await until(() => lookUps === 3, 'the next one begins')
+    await expect(dead).to.eventually.be.rejected()
+    expect(lookUps).to.equal(3)
+
+    // those whose dial is over are not looked up
+    waiting.forEach(answer => { answer() })
+    expect(await untilStill(() => lookUps)).to.equal(3)
+
+    // an IP address does not wait for names
+    await dialer.dial([...names.slice(0, 20), addressOf(live.port, live.node.peerId)])
   })
 
   it('cost a live first address nothing: one socket a dial', async () => {
