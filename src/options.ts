@@ -236,8 +236,8 @@ export interface TCPOptions {
 
   /**
    * With yamux: send no more than about what arrives in three round trips before the peer has answered a ping of
-   * yamux. Otherwise the kernel takes up to twelve round trips of data, which new streams and answers to the
-   * pings of the peer cannot pass. There is no limit while pings are fast.
+   * yamux. Otherwise the kernel takes about a megabyte, which new streams and answers to the pings of the peer
+   * cannot pass. There is no limit while pings are fast.
    *
    * @default true
    */

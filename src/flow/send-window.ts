@@ -87,8 +87,8 @@ interface Ping {
 }
 
 /**
- * How much a sender may have on its way to the peer. The kernel takes up to twelve round trips of
- * data, which nothing that is sent later can pass: not the answer to a ping of the peer, nor a new stream.
+ * How much a sender may have on its way to the peer. The kernel takes about a megabyte,
+ * which nothing that is sent later can pass: not the answer to a ping of the peer, nor a new stream.
  *
  * The answer to a ping says that all that was sent before it has arrived, and how long that took. Behind a ping that
  * was not answered yet a part of the window may be sent, which is what arrives in one and a half round trips. So the
