@@ -63,13 +63,14 @@ export class PunchDials {
    * @throws {Error} if no direct connection came through
    */
   async run (addresses: Multiaddr[]): Promise<Connection> {
-    const direct = this.#components.connectionManager.getConnections(this.#peer).find(isDirect)
+    const allowed = this.#direct() == null ? await beforeAbort(this.#allowed(addresses), this.#timeout) : []
+    // the peer's dial may have come through while the connection gater was asked
+    const direct = this.#direct()
 
     if (direct != null) {
       return direct
     }
 
-    const allowed = await beforeAbort(this.#allowed(addresses), this.#timeout)
     const heard = new AbortController()
     const over = new AbortController()
     const signal = AbortSignal.any([this.#timeout, over.signal])
@@ -102,6 +103,10 @@ export class PunchDials {
       accepted.catch(() => {})
       dials.forEach(dial => { dial.catch(() => {}) })
     }
+  }
+
+  #direct (): Connection | undefined {
+    return this.#components.connectionManager.getConnections(this.#peer).find(isDirect)
   }
 
   /** The peer's dial, if it comes through. Ours are handed out when the dial returns them */
@@ -169,7 +174,7 @@ export class PunchDials {
 
     if (allowed.length === 0) {
       this.#failure = 'denied'
-      throw new ConnectionFailedError('The connection gater denied all addresses of the peer')
+      throw new ConnectionFailedError(addresses.length === 0 ? 'The peer has no IP address that it may be dialed at' : 'The connection gater denied all addresses of the peer')
     }
 
     return allowed

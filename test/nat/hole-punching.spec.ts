@@ -63,10 +63,10 @@ describe('holePunching()', () => {
     expect(dials).to.be.empty()
   })
 
-  it('dials all addresses of the peer at once, each once, eight at most, and none of another peer', async () => {
+  it('dials all addresses of the peer at once, each once, eight at most, no names and none of another peer', async () => {
     const { handle, dials } = setUp()
     const targets = Array.from({ length: 20 }, (_, i) => multiaddr(`/ip4/45.0.2.2/tcp/${i + 1}`))
-    const punching = handle({}, [multiaddr(`${ADDRESS}/p2p/${OTHER}`), ADDRESS, multiaddr(`${ADDRESS}/p2p/${PEER}`), ...targets])
+    const punching = handle({}, [multiaddr(`${ADDRESS}/p2p/${OTHER}`), multiaddr('/dns4/tarpit.test/tcp/1'), ADDRESS, multiaddr(`${ADDRESS}/p2p/${PEER}`), ...targets])
     await until(() => dials.length >= 8, 'the dials')
     const [first, second] = dials
     const loser: any = connection()
@@ -75,6 +75,7 @@ describe('holePunching()', () => {
     first.resolve(loser)
 
     expect(new Set(dials.map(({ ma }: Dial) => ma)).size).to.equal(8)
+    expect(dials.filter(({ ma }: Dial) => !ma.startsWith('/ip4/45.0.2.2/'))).to.be.empty()
     expect([winner, loser]).to.include(await punching)
     expect(dials.every(({ options }: Dial) => options.signal.aborted)).to.be.true()
     await until(() => [winner, loser].filter((one: any) => one.closed).length === 1, 'the other one is closed')
@@ -126,6 +127,22 @@ describe('holePunching()', () => {
     connections.push(relayed('outbound'), direct)
 
     expect(await handle()).to.equal(direct)
+    expect(dials).to.be.empty()
+  })
+
+  it('resolves with a direct connection that comes while the connection gater is asked', async () => {
+    const asked = Promise.withResolvers<void>()
+    const answer = Promise.withResolvers<boolean>()
+    const { handle, connections, dials } = setUp({
+      gater: { denyDialPeer: async () => { asked.resolve(); return answer.promise } }
+    })
+    const punching = handle()
+    await asked.promise
+    const direct = connection()
+    connections.push(direct)
+    answer.resolve(false)
+
+    expect(await punching).to.equal(direct)
     expect(dials).to.be.empty()
   })
 
