@@ -28,7 +28,8 @@ export interface LinuxConnectorInit {
   /**
    * Hosts behind a middlebox that drops a SYN with data. The kernel sends the SYN again
    * without data after a second. By default it would lose that second at every dial
-   * (`net.ipv4.tcp_fastopen_blackhole_timeout_sec` is 0).
+   * (`net.ipv4.tcp_fastopen_blackhole_timeout_sec` is 0). Some drop all that comes after it, too, so that the dial fails:
+   * the next one goes without.
    */
   blackHoles: RememberedAddresses
 

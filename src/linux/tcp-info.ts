@@ -13,6 +13,9 @@ export const TCP_INFO_BYTES = 216
 /** `TCP_SYN_SENT` of the kernel: also where the SYN waits for the first write */
 const SYN_SENT = 2
 
+/** `TCP_CLOSE` of the kernel: the connection has failed or was reset, and Node is yet to be told */
+const CLOSE = 7
+
 /** `TCPI_OPT_SYN_DATA` */
 const SYN_DATA = 32
 
@@ -21,22 +24,25 @@ const FAILURES: FastOpenOutcome[] = ['no_data', 'no_cookie', 'not_acknowledged',
 
 /** A connection whose SYN may wait for the first write, as the kernel knows it */
 export interface KernelState {
-  /** Whether the peer has yet to answer the SYN */
+  /** Whether the peer is not known to have answered the SYN */
   isPending: boolean
 
-  /** Final when the connection is no longer pending */
+  /** Final when the connection is no longer pending. Until then `retransmitted` says that the SYN was sent again */
   outcome: FastOpenOutcome
 }
 
 /**
- * The first byte is the state, the sixth holds the options, and two bits of the eighth say
- * why the data of the SYN was not acknowledged.
+ * The first byte is the state, the third counts how often what waits for an answer was sent again, the sixth
+ * holds the options, and two bits of the eighth say why the data of the SYN was not acknowledged.
  */
 export function readKernelState (info: Uint8Array): KernelState {
-  return {
-    isPending: info[0] === SYN_SENT,
-    outcome: (info[5] & SYN_DATA) !== 0 ? 'acknowledged' : FAILURES[(info[7] >> 1) & 3]
+  const isPending = info[0] === SYN_SENT || info[0] === CLOSE
+
+  if ((info[5] & SYN_DATA) !== 0) {
+    return { isPending: false, outcome: 'acknowledged' }
   }
+
+  return { isPending, outcome: isPending && info[2] > 0 ? 'retransmitted' : FAILURES[(info[7] >> 1) & 3] }
 }
 
 /** Since the connection began. `sent` holds what was sent again, too */

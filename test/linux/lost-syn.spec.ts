@@ -30,8 +30,13 @@ describe(`a SYN with data${isOwnNamespace ? '' : ' (SKIPPED: this is no network 
   }
 
   /** As some firewalls do */
-  function dropSynsWithData (): void {
-    run(`nft 'add table ip middlebox; add chain ip middlebox input { type filter hook input priority 0; }; add rule ip middlebox input tcp flags & (syn | ack) == syn ip length > ${SYN_BYTES} counter drop'`)
+  function dropSynsWithData ({ allThatFollows = false } = {}): void {
+    const rules = [
+      `tcp flags & (syn | ack) == syn ip length > ${SYN_BYTES} ${allThatFollows ? 'add @flows { tcp sport }' : ''} counter drop`,
+      'tcp sport @flows drop'
+    ]
+
+    run(`nft 'add table ip middlebox; add set ip middlebox flows { type inet_service; flags dynamic; size 1024; }; add chain ip middlebox input { type filter hook input priority 0; }; ${rules.map(rule => `add rule ip middlebox input ${rule}`).join('; ')}'`)
     defer(() => { run('nft delete table ip middlebox') })
   }
 
@@ -64,6 +69,29 @@ describe(`a SYN with data${isOwnNamespace ? '' : ' (SKIPPED: this is no network 
     expect(counts.labels('libp2p_tcp_fast_open_dials_total')).to.deep.equal({ retransmitted: 1 })
     expect(counts.value('libp2p_tcp_dialer_events_total', 'connect')).to.equal(2)
     expect(counts.value('libp2p_tcp_dialer_events_total', 'error')).to.equal(0)
+  }).timeout(20_000)
+
+  it('whose flow a middlebox drops for good costs one dial: the next one goes without', async function () {
+    if (spawnSync('nft', ['--version']).status !== 0) {
+      this.skip()
+    }
+
+    const node = await echoNode(defer)
+    const cookies = await rawTransport(defer, { linux: linux({ fastOpen: true }) }).listen()
+    const { dial } = await dialer(defer, { tcp: { linux: linux({ fastOpen: true }) } })
+    const addr = node.getMultiaddrs()[0].toString()
+
+    const cookie = await rawTransport(defer, { linux: linux({ fastOpen: true }) }).dial(cookies.addr)
+    await cookie.close()
+    dropSynsWithData({ allThatFollows: true })
+
+    // the kernel sends the SYN again after a second
+    await expect(dial(addr, { signal: AbortSignal.timeout(2_500) })).to.eventually.be.rejected()
+
+    const connection = await within(2_000, 'the second dial', dial(addr))
+
+    expect(connection.status).to.equal('open')
+    await connection.close()
   }).timeout(20_000)
 
   it('that the kernel cannot send after all, since it has just lost the cookie, is dialed again', async () => {
