@@ -34,6 +34,7 @@ export class Burst {
   }
 
   /**
+   * @param bytes - that came
    * @param now - in ms
    * @param ms - the least round trip
    * @param waited - how long the peer had nothing but the window to wait for, in ms. Undefined if it may have had nothing to send
