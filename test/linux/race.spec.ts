@@ -1,12 +1,15 @@
+import { execFileSync } from 'node:child_process'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { linux } from '../../src/linux/index.ts'
 import { addressOf, countSockets, mutePort, refusedPort, resettingPort, silentPorts, strangerPort } from '../dial/race/fixtures/addresses.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { createNode } from '../fixtures/node.ts'
-import { portOf } from '../fixtures/raw.ts'
+import { rawTransport, portOf } from '../fixtures/raw.ts'
 import { skipUnless } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
+import { delayProxy } from '../lab/link/delay-proxy.ts'
 import { canListen } from './fixtures/availability.ts'
 import type { TCPOptions } from '../../src/index.ts'
 
@@ -62,3 +65,47 @@ for (const [mode, tcp] of Object.entries(modes)) {
     }
   })
 }
+
+/** Of these tests alone: they give each of its listeners Fast Open */
+const isOwnNamespace = process.env.OWN_NAMESPACE === 'true' && canListen
+
+describe(`a dial of a peer whose first SYN carries data${isOwnNamespace ? '' : ' (SKIPPED: this is no network namespace of its own)'}`, function () {
+  this.timeout(20_000)
+
+  const defer = cleanUpAfterEach()
+
+  skipUnless(isOwnNamespace)
+
+  it('goes on with the address that has answered when another one connects', async () => {
+    execFileSync('sysctl', ['-qw', 'net.ipv4.tcp_fastopen=1027'])
+
+    const tcp = { linux: linux({ fastOpen: true }), optimistic: false }
+    const live = await createNode(defer, { listen: true })
+    const livePort = portOf(live.getMultiaddrs()[0])
+    const proxy = await delayProxy({ target: { host: '127.0.0.1', port: livePort }, delay: 300 })
+    defer(async () => proxy.close())
+    const far = addressOf(proxy.port, live.peerId)
+    const near = addressOf(livePort, live.peerId)
+    let asked = 0
+    const dialer = await createNode(defer, {
+      tcp,
+      connectionGater: {
+        async denyDialMultiaddr (ma) {
+          // libp2p asks first, and then the race. Meanwhile the other one answers, and needs a round trip more
+          if (portOf(ma) === livePort && ++asked === 2) {
+            await delay(750)
+          }
+
+          return false
+        }
+      }
+    })
+    const cookie = await rawTransport(defer, tcp).dial(`/ip4/127.0.0.1/tcp/${livePort}`)
+    await cookie.close()
+
+    const connection = await dialer.dial([far, near])
+
+    expect(asked).to.equal(2)
+    expect(portOf(connection.remoteAddr)).to.equal(proxy.port)
+  })
+})

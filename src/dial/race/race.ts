@@ -138,6 +138,9 @@ export class Race {
   }
 
   #onConnected (entrant: Entrant, isPending: boolean): void {
+    // one that has said something is ahead of one that has only connected
+    this.#noticeAnswers()
+
     if (entrant.state === 'connecting' && !isPending) {
       this.#beginUpgrade(entrant)
     }
@@ -145,12 +148,8 @@ export class Race {
 
   /** With TCP Fast Open only what comes back shows that the peer has answered the SYN */
   #noticeAnswers (): void {
-    for (const entrant of this.#underWay.all('connecting')) {
-      const { socket } = entrant.attempt ?? {}
-
-      if (socket != null && socket.bytesRead > 0) {
-        this.#beginUpgrade(entrant)
-      }
+    for (const entrant of this.#underWay.all('connecting').filter(hasAnswered)) {
+      this.#beginUpgrade(entrant)
     }
   }
 
@@ -220,7 +219,7 @@ export class Race {
     const { delay, experience, peer } = this.#init
     const { attempt, state } = entrant
 
-    if (state === 'connecting' && attempt != null && performance.now() - attempt.since >= delay) {
+    if (state === 'connecting' && attempt != null && !hasAnswered(entrant) && performance.now() - attempt.since >= delay) {
       experience.wasSilent(peer, entrant.name)
     }
 
@@ -273,7 +272,7 @@ export class Race {
         continue
       }
 
-      const { isSilent, isFailed } = judgeUnfinished(state as 'connecting' | 'upgrading', starts, attempt, delay, this.#pace.age)
+      const { isSilent, isFailed } = judgeUnfinished(hasAnswered(entrant) ? 'upgrading' : state as 'connecting' | 'upgrading', starts, attempt, delay, this.#pace.age)
 
       if (isSilent) {
         experience.wasSilent(peer, entrant.name)
@@ -297,6 +296,10 @@ export class Race {
       }
     }
   }
+}
+
+function hasAnswered ({ attempt }: Entrant): boolean {
+  return (attempt?.socket?.bytesRead ?? 0) > 0
 }
 
 function setFailed (entrant: Entrant, error: Error): void {

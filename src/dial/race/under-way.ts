@@ -128,13 +128,15 @@ export class UnderWay {
   }
 
   #onConnected (entrant: Entrant, attempt: Attempt, socket: Socket, isPending: boolean): void {
+    if (entrant.attempt === attempt) {
+      attempt.socket = socket
+      this.#init.onConnected(entrant, isPending)
+    }
+
     if (entrant.attempt !== attempt) {
       // it connected in the same moment as another
       throw abandonedError()
     }
-
-    attempt.socket = socket
-    this.#init.onConnected(entrant, isPending)
   }
 
   #onFailure (entrant: Entrant, attempt: Attempt, error: Error): void {
