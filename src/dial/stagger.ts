@@ -1,4 +1,4 @@
-import { setMaxListeners } from '@libp2p/interface'
+import { TimeoutError } from '@libp2p/interface'
 
 /** How long one target may be silent before the next is tried too, in ms: RFC 8305, and Node's own default */
 export const ATTEMPT_DELAY = 250
@@ -9,8 +9,11 @@ export const MIN_ATTEMPT_DELAY = 10
 /** How many addresses of a peer are dialed at once, and how many a name may lead to: as many as libp2p dials by default (`maxPeerAddrsToDial`) */
 export const MAX_TARGETS = 25
 
-/** How many targets are tried at a time. The next one waits until one of them fails */
+/** How many targets are tried at a time. The next one waits until one of them fails, or has had its time */
 export const MAX_AT_ONCE = 8
+
+/** How long a target may be silent while another one waits for its place, in ms: its first SYN, and the one that the kernel sends after a second, over 1 s there and back */
+export const PATIENCE = 2_000
 
 export interface StaggerInit<Target, Connected> {
   /** Rejects, and leaves nothing behind, if its signal fires: another target was first, or the caller gave up */
@@ -24,12 +27,22 @@ export interface StaggerInit<Target, Connected> {
 
   /** How long one target may be silent before the next is tried too, in ms. By default {@link ATTEMPT_DELAY} */
   delay?: number
+
+  /** How long one target may be silent if as many as may be are tried, and another one waits, in ms. By default {@link PATIENCE} */
+  patience?: number
+}
+
+interface Running {
+  controller: AbortController
+
+  /** By the clock of `performance.now()` */
+  since: number
 }
 
 /**
  * Connects to the first of several targets that answers ("happy eyeballs", RFC 8305). The next
  * target is tried when the one before has failed, or has been silent for a while. Those that were begun go
- * on until one of them connects.
+ * on until one of them connects, or its place is needed.
  *
  * @param targets - in the order in which they are tried
  * @throws {Error} the signal's reason, if it fires
@@ -48,11 +61,9 @@ class Stagger<Target, Connected> {
   readonly #errors: Error[] = []
   readonly #result = Promise.withResolvers<Connected>()
 
-  /** Ends the attempts that are under way */
-  readonly #over = new AbortController()
-
-  /** How many attempts are under way */
-  #running = 0
+  /** The attempts under way, the oldest first */
+  readonly #running = new Set<Running>()
+  #isOver = false
 
   /** When the last attempt began, by the clock of `performance.now()` */
   #lastStart = -Infinity
@@ -61,7 +72,6 @@ class Stagger<Target, Connected> {
   constructor (targets: readonly Target[], init: StaggerInit<Target, Connected>) {
     this.#init = init
     this.#waiting = [...targets]
-    setMaxListeners(Infinity, this.#over.signal)
   }
 
   async run (): Promise<Connected> {
@@ -79,33 +89,74 @@ class Stagger<Target, Connected> {
       return await this.#result.promise
     } finally {
       signal.removeEventListener('abort', this.#onAbort)
-      clearTimeout(this.#timer)
-      this.#over.abort()
+      this.#end()
     }
   }
 
   readonly #onAbort = (): void => {
-    this.#over.abort(this.#init.signal.reason)
-    this.#result.reject(this.#init.signal.reason)
+    const { reason } = this.#init.signal
+
+    this.#end(reason)
+    this.#result.reject(reason)
+  }
+
+  #end (reason?: unknown): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+
+    for (const { controller } of this.#running) {
+      controller.abort(reason)
+    }
   }
 
   readonly #next = (): void => {
     clearTimeout(this.#timer)
 
-    if (this.#running === 0 && this.#waiting.length === 0) {
-      this.#result.reject(asOne(this.#errors))
-    } else if (this.#running < MAX_AT_ONCE && this.#waiting.length > 0 && !this.#over.signal.aborted) {
+    if (this.#waiting.length === 0) {
+      this.#rejectIfAllFailed()
+      return
+    }
+
+    // a place is free, or becomes free
+    const remaining = this.#running.size < MAX_AT_ONCE ? 0 : this.#giveUpOldest()
+
+    if (remaining > 0) {
+      this.#nextIn(remaining)
+    } else {
       this.#begin(this.#waiting.shift() as Target)
     }
   }
 
+  #rejectIfAllFailed (): void {
+    if (this.#running.size === 0 && this.#waiting.length === 0) {
+      this.#result.reject(asOne(this.#errors))
+    }
+  }
+
+  /** @returns how much of its time the oldest attempt has left, in ms. 0 if it has ended */
+  #giveUpOldest (): number {
+    const { patience = PATIENCE } = this.#init
+    const [oldest] = this.#running
+    const remaining = Math.ceil(oldest.since + patience - performance.now())
+
+    if (remaining > 0) {
+      return remaining
+    }
+
+    this.#running.delete(oldest)
+    oldest.controller.abort(Object.assign(new TimeoutError(`There was no answer for ${patience} ms, and another address waited`), { code: 'ETIMEDOUT' }))
+
+    return 0
+  }
+
   #begin (target: Target): void {
     const { connect, delay = ATTEMPT_DELAY } = this.#init
+    const running = { controller: new AbortController(), since: performance.now() }
 
-    this.#running++
-    this.#lastStart = performance.now()
+    this.#running.add(running)
+    this.#lastStart = running.since
     this.#nextIn(Math.max(delay, MIN_ATTEMPT_DELAY))
-    connect(target, this.#over.signal).then(this.#onConnected, this.#onFailure)
+    connect(target, running.controller.signal).then(this.#onConnected, err => { this.#onFailure(running, err) })
   }
 
   #nextIn (ms: number): void {
@@ -117,29 +168,29 @@ class Stagger<Target, Connected> {
   }
 
   readonly #onConnected = (connected: Connected): void => {
-    if (this.#over.signal.aborted) {
+    if (this.#isOver) {
       this.#init.discard(connected)
       return
     }
 
-    this.#over.abort()
+    this.#end()
     this.#result.resolve(connected)
   }
 
-  readonly #onFailure = (err: Error): void => {
-    this.#running--
+  #onFailure (running: Running, err: Error): void {
+    const wasGivenUp = !this.#running.delete(running)
 
-    if (this.#over.signal.aborted) {
+    if (this.#isOver) {
       return
     }
 
     this.#errors.push(err)
 
-    if (this.#waiting.length > 0) {
+    if (!wasGivenUp && this.#waiting.length > 0) {
       // Node drops the fraction of a timer
       this.#nextIn(Math.max(0, Math.ceil(this.#lastStart + MIN_ATTEMPT_DELAY - performance.now())))
     } else {
-      this.#next()
+      this.#rejectIfAllFailed()
     }
   }
 }

@@ -39,10 +39,10 @@ class Attempts {
 }
 
 describe('targets that are tried in turn', () => {
-  function begin (targets: string[], { signal = new AbortController().signal, delay = 20 } = {}): { attempts: Attempts, result: Promise<string> } {
+  function begin (targets: string[], { signal = new AbortController().signal, delay = 20, patience = 60_000 } = {}): { attempts: Attempts, result: Promise<string> } {
     const attempts = new Attempts()
     const { connect, discard } = attempts
-    const result = stagger(targets, { connect, discard, signal, delay })
+    const result = stagger(targets, { connect, discard, signal, delay, patience })
     result.catch(() => {})
 
     return { attempts, result }
@@ -106,6 +106,35 @@ describe('targets that are tried in turn', () => {
     attempts.all[MAX_AT_ONCE].succeed()
 
     expect(await result).to.equal(`${MAX_AT_ONCE}`)
+  })
+
+  it('have each had their time when all of those that were tried are silent, and another one waits', async () => {
+    const targets = Array.from({ length: MAX_AT_ONCE + 2 }, (_, i) => `${i}`)
+    const { attempts, result } = begin(targets, { delay: 10, patience: 300 })
+    await until(() => attempts.all.length === targets.length, 'all are tried')
+    const [first, second, third] = attempts.all
+    const ninth = attempts.all[MAX_AT_ONCE]
+    expect(ninth.at - first.at).to.be.at.least(299)
+    expect(first.signal.reason).to.have.property('name', 'TimeoutError')
+    expect(second.signal.aborted).to.equal(true)
+    // nobody waits for its place
+    expect(third.signal.aborted).to.equal(false)
+    ninth.fail()
+    third.succeed()
+
+    expect(await result).to.equal('2')
+    expect(attempts.discarded).to.deep.equal([])
+  })
+
+  it('fail when the last of them has, if others were given up for it', async () => {
+    const targets = Array.from({ length: MAX_AT_ONCE + 1 }, (_, i) => `${i}`)
+    const { attempts, result } = begin(targets, { delay: 10, patience: 50 })
+    await until(() => attempts.all.length === targets.length, 'all are tried')
+    attempts.all.slice(1).forEach(attempt => { attempt.fail() })
+
+    const err: any = await result.catch(err => err)
+    expect(err).to.have.property('code', 'ETIMEDOUT')
+    expect(err.errors).to.have.lengthOf(targets.length)
   })
 
   it('fail with all errors and the code of the first, as in Node', async () => {
