@@ -68,7 +68,7 @@ export class Experience {
 
     if (err.code === 'ETIMEDOUT') {
       this.#silent.set(address, true)
-    } else if (err.code != null && NO_ROUTE.includes(err.code) && this.#networks.scopeOf(endpoint) === 'public') {
+    } else if (err.code != null && NO_ROUTE.includes(err.code) && this.#networks.scopeOf(endpoint) === 'public' && familyOf(endpoint) !== 0) {
       this.#unroutable.set(`${familyOf(endpoint)}`, true)
     }
   }

@@ -9,8 +9,8 @@ const MAX_AGE = 10_000
 
 const LOOPBACK = listOf(['127.0.0.0', 8], ['::1', 128])
 
-/** RFC 1918, 6598, 3927, 4193 and 4291 */
-const PRIVATE = listOf(['10.0.0.0', 8], ['172.16.0.0', 12], ['192.168.0.0', 16], ['100.64.0.0', 10], ['169.254.0.0', 16], ['fc00::', 7], ['fe80::', 10])
+/** RFC 1918, 6598, 3927, 4193 and 4291. And multicast and what is reserved, where no TCP leads: that says nothing of a route to others */
+const PRIVATE = listOf(['224.0.0.0', 3], ['ff00::', 8], ['10.0.0.0', 8], ['172.16.0.0', 12], ['192.168.0.0', 16], ['100.64.0.0', 10], ['169.254.0.0', 16], ['fc00::', 7], ['fe80::', 10])
 
 /**
  * Tells private addresses that may be in one of this host's networks from those that cannot be

@@ -6,7 +6,7 @@ import type { HostEndpoint } from '../../../src/addresses.ts'
 
 const MINUTE = 60_000
 
-function host (host: string, family: HostEndpoint['family'] = host.includes(':') ? 6 : 4): HostEndpoint {
+function host (host: string, family: HostEndpoint['family'] = host.includes(':') ? 6 : host.endsWith('.name') ? 0 : 4): HostEndpoint {
   return { host, port: 4001, family }
 }
 
@@ -139,8 +139,13 @@ describe('what earlier dials have taught', () => {
   it('is nothing about routes if an address in nobody\'s reach has none', () => {
     failed('fd00:8::1', 'ENETUNREACH')
     failed('2a00::1', 'EHOSTUNREACH')
+    failed('ff02::1', 'ENETUNREACH')
+    failed('224.0.0.1', 'ENETUNREACH')
+    failed('a.name', 'ENETUNREACH')
 
-    expect(facts('2a00::2').isUnroutable).to.equal(false)
+    for (const address of ['2a00::2', '45.0.0.1', 'b.name']) {
+      expect(facts(address).isUnroutable).to.equal(false)
+    }
   })
 })
 
