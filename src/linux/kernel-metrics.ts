@@ -1,6 +1,7 @@
 import { Descriptors, endsOf } from './descriptors.ts'
 import { IPPROTO_TCP, TCP_INFO } from './libc.ts'
 import { TCP_INFO_BYTES, readTcpInfo } from './tcp-info.ts'
+import type { Ends } from './descriptors.ts'
 import type { Libc } from './libc.ts'
 import type { Counts, TcpInfo } from './tcp-info.ts'
 import type { MeasuredSockets } from '../connector.ts'
@@ -148,9 +149,18 @@ export class KernelMetrics {
 
   /** Finds the descriptors of the sockets that have none yet */
   #search (turn: Array<[Socket, number]>): void {
-    const unknown = turn.map(([socket]) => socket).filter(socket => !socket.destroyed && !this.#own.has(socket) && !this.#found.has(socket))
+    const unknown = new Map<Socket, Ends>()
 
-    if (unknown.length === 0) {
+    for (const [socket] of turn) {
+      const ends = socket.destroyed || this.#own.has(socket) || this.#found.has(socket) ? undefined : endsOf(socket)
+
+      // a Unix socket has none
+      if (ends != null) {
+        unknown.set(socket, ends)
+      }
+    }
+
+    if (unknown.size === 0) {
       return
     }
 
@@ -166,9 +176,8 @@ export class KernelMetrics {
 
     const connections = this.#descriptors.search(known)
 
-    for (const socket of unknown) {
-      const ends = endsOf(socket)
-      const fd = ends == null ? undefined : connections.get(ends)
+    for (const [socket, ends] of unknown) {
+      const fd = connections.get(ends)
 
       if (fd != null) {
         this.#found.set(socket, { fd, peer: this.#descriptors.peer(fd) })
