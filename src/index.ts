@@ -63,6 +63,7 @@ export type {
  *
  * @throws {InvalidParametersError} on creation of the node, if an option has a wrong value, or none has this name
  * @throws {ReusePortUnsupportedError} on creation of the node, if `reusePort` is set and cannot work here
+ * @throws {IncompatibleUtilsError} on creation of the node, if this version of `@libp2p/utils` does not fit
  */
 export function tcp (init?: TCPOptions): (components: TCPComponents) => Transport<TCPDialEvents> {
   return (components: TCPComponents) => new TCP(components, init)

@@ -62,9 +62,9 @@ export interface TCPSocketOptions {
 }
 
 /**
- * Options for servers and the sockets that they accept. Everything else that
- * `net.Server.listen` takes is passed on to it, except the host, port and path:
- * those are the multiaddr's.
+ * Options for servers and the sockets that they accept. Everything else in `listenOpts` that
+ * `net.Server.listen` takes is passed on to it, except the host, port and path, which are the
+ * multiaddr's, and `fd`, `signal`, `handle` and `pauseOnConnect`, which are ignored.
  *
  * @see https://nodejs.org/api/net.html#serverlistenoptions-callback
  */
@@ -79,9 +79,9 @@ export interface TCPListenSocketOptions extends TCPSocketOptions {
 }
 
 /**
- * Options for dialed sockets. Everything else that `net.connect` takes is
+ * Options for dialed sockets. Everything else in `dialOpts` that `net.connect` takes is
  * passed on to it, except the host, port and path, which are the multiaddr's,
- * and the signal, which is the dial's.
+ * the signal, which is the dial's, and `fd`, `handle` and `onread`, which are ignored.
  *
  * @see https://nodejs.org/api/net.html#socketconnectoptions-connectlistener
  */
@@ -109,7 +109,7 @@ export interface TCPDialSocketOptions extends TCPSocketOptions {
   /** Whether to try all addresses of a name in turn (RFC 8305), or only the first. By default as Node does */
   autoSelectFamily?: boolean
 
-  /** How long an address may be silent before the next one is tried too, in ms. By default as Node does: 250 */
+  /** How long an address may be silent before the next one is tried too, in ms, 10 or more (less counts as 10). By default as Node does: 250, or what `--network-family-autoselection-attempt-timeout` says */
   autoSelectFamilyAttemptTimeout?: number
 
   /**

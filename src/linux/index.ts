@@ -72,7 +72,7 @@ export interface LinuxInit {
 
   /**
    * The kernel asks for more data only when less than this waits to be sent for the first time, in
-   * bytes (`TCP_NOTSENT_LOWAT`). By itself it takes a megabyte or more ahead, which a small message
+   * bytes, from 1 on (`TCP_NOTSENT_LOWAT`). By itself it takes a megabyte or more ahead, which a small message
    * of another stream has to wait for. Infinity for no limit.
    *
    * @default 32768
@@ -88,15 +88,15 @@ export interface LinuxInit {
 
   /**
    * End a connection with ETIMEDOUT if the peer's host acknowledges nothing of what was sent for
-   * this long, in ms (`TCP_USER_TIMEOUT`). It bounds the wait for an answer to the SYN, too.
+   * this long, in ms, from 1 on (`TCP_USER_TIMEOUT`). It bounds the wait for an answer to the SYN, too.
    *
    * @default the system's: 15 retransmissions, which take about 15 minutes
    */
   userTimeout?: number
 
   /**
-   * After how much idle time the first keep-alive probe is sent, in ms, in whole seconds
-   * (`TCP_KEEPIDLE`). Use it in place of `keepAliveInitialDelay` of `tcp()`, with which Node resets
+   * After how much idle time the first keep-alive probe is sent, in ms, in whole seconds, 1 to
+   * 32,767 of them (`TCP_KEEPIDLE`). Use it in place of `keepAliveInitialDelay` of `tcp()`, with which Node resets
    * the two options below to a second and 10 probes.
    *
    * @default the system's: two hours
@@ -104,15 +104,15 @@ export interface LinuxInit {
   keepAliveDelay?: number
 
   /**
-   * How long after an unanswered keep-alive probe the next one is sent, in ms, in whole seconds
-   * (`TCP_KEEPINTVL`).
+   * How long after an unanswered keep-alive probe the next one is sent, in ms, in whole seconds, 1
+   * to 32,767 of them (`TCP_KEEPINTVL`).
    *
    * @default the system's: 75 s
    */
   keepAliveInterval?: number
 
   /**
-   * After how many unanswered keep-alive probes a connection ends with ETIMEDOUT (`TCP_KEEPCNT`).
+   * After how many unanswered keep-alive probes, 1 to 127, a connection ends with ETIMEDOUT (`TCP_KEEPCNT`).
    *
    * @default the system's: 9
    */

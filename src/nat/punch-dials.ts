@@ -20,8 +20,8 @@ export interface HolePunchComponents {
  * Why no dial of a punch came through
  *
  * - `timeout`: nothing came through before the service's timeout
- * - `refused`: a NAT, or the host behind it, refused every dial
- * - `denied`: the connection gater denied the peer or its addresses
+ * - `refused`: every dial was refused, by a NAT or the host behind it, or had no route
+ * - `denied`: the connection gater denied the peer or its addresses, or it named none that are IP addresses
  * - `upgrade`: a dial came through, and its upgrade failed
  */
 export type PunchDialFailure = 'timeout' | 'refused' | 'denied' | 'upgrade'

@@ -17,7 +17,7 @@ const FILES = ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE-APACHE', 'LI
 /** What looks at the packed package. Nothing of it can be required from CommonJS: libp2p has only ES modules too */
 const LINTERS = { publint: ['--strict'], attw: ['--profile', 'esm-only', '--no-emoji', '--no-color'] }
 
-/** What nothing can reach, since `exports` names two files */
+/** What nothing can reach, since `exports` does not name it */
 const UNREACHABLE = 'dist/index.min.js'
 
 const root = path.resolve(import.meta.dirname, '../..')
