@@ -1,7 +1,8 @@
 import net from 'node:net'
 import { connect, connectSocket } from '../dial/connect.ts'
 import { FastOpenConnect } from './fast-open-connect.ts'
-import { AF_INET, AF_INET6, IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, SO_REUSEPORT, TCP_INFO } from './libc.ts'
+import { AF_INET, AF_INET6, IPPROTO_IPV6, IPPROTO_TCP, IPV6_V6ONLY, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, SOL_SOCKET, SO_REUSEADDR, SO_REUSEPORT, TCP_INFO } from './libc.ts'
+import { socketAddress } from './socket-address.ts'
 import { FAST_OPEN_DIAL, setOptions } from './socket-options.ts'
 import { STATE_BYTES, readKernelState } from './tcp-info.ts'
 import type { Libc } from './libc.ts'
@@ -51,13 +52,15 @@ export class LinuxConnector implements Connector {
     signal.throwIfAborted()
 
     const synWaits = this.#init.synWaits && 'host' in target && this.#init.blackHoles.age(target.host) == null
-    const fd = 'host' in target ? this.#openDescriptor(target.host, synWaits, options.sharesPort === true) : undefined
+    const fd = 'host' in target ? this.#openDescriptor(target.host, synWaits, options) : undefined
 
     if ('path' in target || fd == null) {
       return this.#init.ordinary.open(target, options, signal)
     }
 
-    const socket = await connect(options => this.#connect(fd, options), target, options, signal)
+    // Node would bind it again
+    const unbound = options.sharesPort === true ? { ...options, localAddress: undefined, localPort: undefined } : options
+    const socket = await connect(options => this.#connect(fd, options), target, unbound, signal)
 
     return {
       socket,
@@ -99,25 +102,31 @@ export class LinuxConnector implements Connector {
     }
   }
 
-  #openDescriptor (host: string, synWaits: boolean, sharesPort: boolean): number | undefined {
+  #openDescriptor (host: string, synWaits: boolean, { localAddress, localPort = 0, sharesPort = false }: ConnectOptions): number | undefined {
+    const { libc } = this.#init
     const isIPv6 = host.includes(':')
-    const fd = this.#init.libc.socket(isIPv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
+    const fd = libc.socket(isIPv6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
 
     if (fd < 0) {
       // an ordinary connect meets the same error, and reports it as Node does
       return
     }
 
-    const result = setOptions(this.#init.libc, fd, [
+    let result = setOptions(libc, fd, [
       ...synWaits ? [FAST_OPEN_DIAL] : [],
       ...this.#init.options,
-      ...sharesPort ? [{ level: SOL_SOCKET, name: SO_REUSEPORT, value: 1 }] : [],
+      ...sharesPort ? [{ level: SOL_SOCKET, name: SO_REUSEADDR, value: 1 }, { level: SOL_SOCKET, name: SO_REUSEPORT, value: 1 }] : [],
       // another socket may have the same port of the other family
       ...sharesPort && isIPv6 ? [{ level: IPPROTO_IPV6, name: IPV6_V6ONLY, value: 1 }] : []
     ])
 
+    // Node would take IPV6_V6ONLY away
+    if (result >= 0 && sharesPort) {
+      result = libc.bind(fd, socketAddress(localAddress ?? (isIPv6 ? '::' : '0.0.0.0'), localPort).bytes)
+    }
+
     if (result < 0) {
-      this.#init.libc.close(fd)
+      libc.close(fd)
       return
     }
 

@@ -1,5 +1,6 @@
 import net from 'node:net'
 import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
 import { linux } from '../../src/linux/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
@@ -56,6 +57,21 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
     expect(first.status).to.equal('open')
     expect(second.status).to.equal('open')
     expect(counts.labels('libp2p_tcp_dial_ports_total')).to.deep.equal({ reused: 1, taken: 1 })
+  })
+
+  it('a dial leaves from the listening port of IPv6 where a stranger has that of IPv4', async () => {
+    const counts = counters()
+    const listening = await rawTransport(defer, { linux: linux() }).listen('/ip6/::1/tcp/0')
+    const dialing = rawTransport(defer, { linux: linux(), reusePort: true }, { metrics: counts.metrics })
+    const { port } = await dialing.listen('/ip6/::/tcp/0')
+    const stranger = net.createServer().listen(port, '0.0.0.0')
+    await pEvent(stranger, 'listening')
+    defer(() => { stranger.close() })
+
+    await dialing.dial(listening.addr)
+
+    expect((await listening.next()).remoteAddr.toString()).to.equal(`/ip6/::1/tcp/${port}`)
+    expect(counts.labels('libp2p_tcp_dial_ports_total')).to.deep.equal({ reused: 1 })
   })
 
   it('two servers share a port that takes data in a SYN', async () => {
