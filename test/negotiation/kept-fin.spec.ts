@@ -171,6 +171,32 @@ for (const name of ['@libp2p/yamux', '@libp2p/mplex']) {
       await until(() => listener.getConnections()[0].streams.length === 0, 'the stream is gone')
     })
 
+    for (const when of ['before', 'after']) {
+      it(`lets a handler that only listens to 'close' hear of it, ${when} FIN comes`, async () => {
+        const handling = Promise.withResolvers<void>()
+        const fin = Promise.withResolvers<void>()
+        const ended = Promise.withResolvers<unknown>()
+        const { connection } = await pair(async stream => {
+          handling.resolve()
+
+          if (when === 'after') {
+            await fin.promise
+          }
+
+          stream.addEventListener('close', ended.resolve)
+        })
+        const stream = await connection.newStream(LATE)
+        await handling.promise
+        await stream.close()
+        await turns(TURNS)
+        fin.resolve()
+        await turns(2)
+        await connection.close()
+
+        await within(5_000, 'the end', ended.promise)
+      })
+    }
+
     it('lets a stream end that the handler aborts', async () => {
       const { connection, listener } = await pair(stream => { stream.abort(new Error('no')) })
       const stream = await connection.newStream(LATE)

@@ -31,6 +31,8 @@ export function keepFin (stream: Stream): void {
   }
 
   const { onRemoteCloseWrite } = stream
+  // those of the muxer
+  const closeListeners = stream.listenerCount('close')
 
   stream.onRemoteCloseWrite = () => {
     // not deleted: V8 would make a dictionary of the stream
@@ -39,7 +41,7 @@ export function keepFin (stream: Stream): void {
     if (stream.protocol !== '' && isHeard(stream)) {
       stream.onRemoteCloseWrite()
     } else {
-      new KeptFin(stream).keep()
+      new KeptFin(stream, closeListeners).keep()
     }
   }
 }
@@ -50,13 +52,17 @@ export function keepFin (stream: Stream): void {
  */
 class KeptFin {
   readonly #stream: ListenableStream
+
+  /** How many listeners of 'close' the stream had before its owner had it */
+  readonly #closeListeners: number
   #state: KeptFinState = 'negotiating'
 
   /** The end of the connection comes behind FIN, also if it is kept */
   #isTransportClosed = false
 
-  constructor (stream: ListenableStream) {
+  constructor (stream: ListenableStream, closeListeners: number) {
     this.#stream = stream
+    this.#closeListeners = closeListeners
   }
 
   keep (): void {
@@ -64,8 +70,6 @@ class KeptFin {
     const addEventListener: (...args: any[]) => void = stream.addEventListener.bind(stream)
     const close = stream.close.bind(stream)
     const onTransportClosed = stream.onTransportClosed.bind(stream)
-    // those of the muxer
-    const closeListeners = stream.listenerCount('close')
 
     stream.addEventListener = (...args: any[]) => {
       addEventListener(...args)
@@ -81,7 +85,7 @@ class KeptFin {
       return close(options)
     }
     stream.onTransportClosed = err => {
-      if (this.#state !== 'told' && err == null && stream.listenerCount('close') === closeListeners) {
+      if (err == null && (this.#state === 'negotiating' || (this.#state === 'kept' && !this.#isEndHeard))) {
         this.#isTransportClosed = true
       } else {
         this.#tell()
@@ -93,13 +97,18 @@ class KeptFin {
     setImmediate(() => { this.#onTurn() })
   }
 
+  /** Whether the handler listens to the end of the stream */
+  get #isEndHeard (): boolean {
+    return this.#stream.listenerCount('close') > this.#closeListeners
+  }
+
   #onTurn (): void {
     const stream = this.#stream
 
     if (this.#state === 'negotiating' && stream.protocol === '' && stream.status === 'open' && stream.writableNeedsDrain) {
       // libp2p waits until it can write its answer
       stream.addEventListener('drain', () => { setImmediate(() => { this.#onTurn() }) }, { once: true })
-    } else if (this.#state === 'negotiating' && stream.protocol !== '' && !isHeard(stream)) {
+    } else if (this.#state === 'negotiating' && stream.protocol !== '' && !isHeard(stream) && !(this.#isTransportClosed && this.#isEndHeard)) {
       this.#state = 'kept'
     } else {
       this.#tell()
