@@ -93,18 +93,29 @@ describe('newStream of an optimistic stream', () => {
     expect(await firstByte(await nodes.connection.newStream(ECHO, EAGER))).to.equal(42)
   })
 
-  it('has its signal end the proposal while the peer has not replied', async () => {
+  it('has its timeout end the proposal while the peer has not replied', async () => {
     const nodes = await streamNodes(defer)
     defer(nodes.holdReplies())
+    const signal = AbortSignal.timeout(100)
+    const stream = await nodes.connection.newStream(ECHO, { ...EAGER, signal })
+    const { error } = await closed(stream)
+
+    expect(error).to.equal(signal.reason)
+    expect(() => stream.send(Uint8Array.of(1))).to.throw().that.equals(error)
+    expect(nodes.counted()).to.deep.equal({ aborted: 1 })
+  })
+
+  it('outlives the signal of a caller that has it, and aborts what else it has begun', async () => {
+    const nodes = await streamNodes(defer)
+    const release = nodes.holdReplies()
     const controller = new AbortController()
     const stream = await nodes.connection.newStream(ECHO, { ...EAGER, signal: controller.signal })
-    const close = closed(stream)
-    const reason = new Error('enough')
 
-    controller.abort(reason)
-    expect((await close).error).to.equal(reason)
-    expect(() => stream.send(Uint8Array.of(1))).to.throw('enough')
-    expect(nodes.counted()).to.deep.equal({ aborted: 1 })
+    controller.abort()
+    await turns(2)
+    release()
+    expect(await firstByte(stream)).to.equal(42)
+    expect(nodes.counted()).to.deep.equal({ accepted: 1 })
   })
 
   it('has its signal end nothing once the peer has replied', async () => {

@@ -3,6 +3,9 @@ import type { Connection, MessageStream } from '@libp2p/interface'
 
 const failures = new WeakMap<MessageStream, Error>()
 
+/** Those that `newStream` has resolved with */
+const given = new WeakSet<MessageStream>()
+
 /**
  * Makes every later use of a stream report why the proposal of its protocol failed.
  * Otherwise `send` would only report the state of the stream, and a late reader would see an
@@ -18,6 +21,11 @@ export function failStream (stream: MessageStream, error: Error): void {
     // not async: that would make another promise, which nobody handles
     stream.close = () => handled(Promise.reject(error))
   }
+}
+
+/** Whether the caller of `newStream` has the stream. Not known of one that a middleware of libp2p has wrapped */
+export function isGiven (stream: MessageStream): boolean {
+  return given.has(stream)
 }
 
 /**
@@ -38,6 +46,8 @@ export function rejectFailedStreams (connection: Connection): void {
     if (failure != null) {
       throw failure
     }
+
+    given.add(stream)
 
     return stream
   }

@@ -1,7 +1,7 @@
 import { ConnectionClosedError, TimeoutError, UnsupportedProtocolError } from '@libp2p/interface'
 import { encodeProposal } from '../codec.ts'
 import { ExpectedReply } from '../expected-reply.ts'
-import { failStream } from './failed-stream.ts'
+import { failStream, isGiven } from './failed-stream.ts'
 import { FILTERED, restore } from './filterable-stream.ts'
 import { HeldFin } from './held-fin.ts'
 import type { FilterableStream } from './filterable-stream.ts'
@@ -32,7 +32,7 @@ export interface ProposalInit {
   /** Abort the stream if there is no reply after this many ms */
   replyTimeout: number
 
-  /** Abort the stream if this fires before the reply */
+  /** Abort the stream if this fires before the reply: at once until the caller has the stream, then only as a timeout */
   signal?: AbortSignal
 
   /** `error` is what ends the stream, if it was not accepted */
@@ -185,9 +185,16 @@ export class Proposal {
     this.#settle(event.local === true ? 'aborted' : 'unanswered', event.error ?? new ConnectionClosedError())
   }
 
-  /** Ends the stream with the signal's reason, as libp2p's own negotiation does */
+  /**
+   * Ends the stream with the signal's reason, as libp2p's own negotiation does. That has ended when the caller has the
+   * stream, who may then abort what else the signal belongs to. A timeout is still how long the negotiation may take
+   */
   readonly #onSignal = (): void => {
-    this.#giveUp('aborted', this.#init.signal?.reason)
+    const reason = this.#init.signal?.reason
+
+    if (!isGiven(this.#stream) || reason?.name === 'TimeoutError') {
+      this.#giveUp('aborted', reason)
+    }
   }
 
   #onTimeout (ms: number): void {
