@@ -101,6 +101,8 @@ for (const [name, factory] of Object.entries(muxers)) {
       local.addEventListener('message', () => { (local as unknown as FilterableStream).onTransportClosed() })
       remote.send(joined(REPLY, counting(4)))
       await closing
+      // who listens now hears of it
+      await closed(local)
 
       expect(joined(...got)).to.equalBytes(counting(4))
       expect(local.status).to.equal('closed')

@@ -1,11 +1,12 @@
 import { ConnectionClosedError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { handled } from './failed-stream.ts'
-import type { AbortOptions, MessageStream, Stream, StreamCloseEvent } from '@libp2p/interface'
+import { keepEnd } from './kept-end.ts'
+import type { FilterableStream } from './filterable-stream.ts'
+import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
 
 /** A stream that closes its two directions separately, as AbstractStream of `@libp2p/utils` does */
-export interface HalfClosableStream extends MessageStream {
-  writeStatus: Stream['writeStatus']
+export interface HalfClosableStream extends FilterableStream {
   sendCloseWrite(options?: AbortOptions): Promise<void>
 }
 
@@ -58,12 +59,7 @@ export class HeldFin {
     this.#init = init
     this.#closed.promise.catch(() => {})
 
-    // not async: that would make another promise, which nobody handles
-    stream.close = options => {
-      this.#begin()
-
-      return handled(raceSignal(this.#closed.promise, options?.signal))
-    }
+    stream.close = this.#closeOwn
     stream.sendCloseWrite = async () => this.#send()
     stream.addEventListener('close', this.#onClose)
   }
@@ -81,6 +77,11 @@ export class HeldFin {
   /** The peer speaks the protocol: FIN may leave */
   accept (): void {
     this.#isAccepted = true
+
+    if (this.#state === 'held') {
+      this.#keepEnd()
+    }
+
     this.#allowed.resolve()
     this.#finish()
   }
@@ -113,6 +114,23 @@ export class HeldFin {
     }
   }
 
+  /** Not async: that would make another promise, which nobody handles */
+  readonly #closeOwn: HalfClosableStream['close'] = options => {
+    if (this.#state === 'sent' || this.#state === 'lost') {
+      // somebody else has built on this
+      return this.#close(options)
+    }
+
+    this.#begin()
+
+    return handled(raceSignal(this.#closed.promise, options?.signal))
+  }
+
+  /** The stream is told how the peer has ended it once those who close it have heard of that */
+  #keepEnd (): void {
+    keepEnd(this.#stream, this.#closed.promise, () => { this.#onEnd() })
+  }
+
   #begin (): void {
     if (this.#state !== 'open') {
       return
@@ -126,6 +144,10 @@ export class HeldFin {
   async #send (): Promise<void> {
     if (this.#state === 'open' || this.#state === 'flushing') {
       this.#state = 'held'
+
+      if (this.#isAccepted) {
+        this.#keepEnd()
+      }
     }
 
     await Promise.race([this.#allowed.promise, this.#left.promise])
@@ -138,6 +160,13 @@ export class HeldFin {
 
     this.#end('sent')
     await this.#sendCloseWrite()
+
+    if (this.#isAccepted) {
+      // AbstractStream may go on to end the stream, and who closes it listens once `close` has settled
+      this.#stream.writeStatus = 'closed'
+      this.#closed.resolve()
+      await new Promise(resolve => { setImmediate(resolve) })
+    }
   }
 
   /** AbstractStream's `close` is over, or the peer has accepted */
@@ -153,8 +182,16 @@ export class HeldFin {
     } else if (this.#state === 'flushing') {
       this.fail(new ConnectionClosedError('The connection was closed before all data was sent'))
     } else {
-      // the peer has all data, and closed the connection before our FIN
-      this.#closed.resolve()
+      this.#onEnd()
+    }
+  }
+
+  /** The peer has all data, and closed the connection before our FIN */
+  #onEnd (): void {
+    this.#stream.writeStatus = 'closed'
+    this.#closed.resolve()
+
+    if (this.#state !== 'sent' && this.#state !== 'lost') {
       this.#end('lost')
     }
   }
@@ -166,7 +203,10 @@ export class HeldFin {
     this.#left.resolve()
     this.#init.onLeft()
     stream.removeEventListener('close', this.#onClose)
-    Reflect.deleteProperty(stream, 'close')
+
+    if (stream.close === this.#closeOwn) {
+      Reflect.deleteProperty(stream, 'close')
+    }
 
     // AbstractStream may still send the FIN of a stream that was reset: mplex counts that as an attack
     if (state === 'sent') {
