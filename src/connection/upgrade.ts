@@ -33,6 +33,9 @@ export class Upgrade {
   readonly #init: UpgradeInit
   #isOver = false
 
+  /** Exists after the peer's FIN */
+  #cancelEnd?: () => void
+
   constructor (init: UpgradeInit) {
     this.#init = init
   }
@@ -59,17 +62,18 @@ export class Upgrade {
       throw cause == null || err.cause != null || err === cause ? err : withCause(err, cause)
     } finally {
       this.#isOver = true
+      this.#cancelEnd?.()
     }
   }
 
   /** The peer has sent FIN */
   onFin (): void {
-    afterPoll(AFTER_FIN, () => {
-      if (!this.#isOver) {
+    if (!this.#isOver) {
+      this.#cancelEnd ??= afterPoll(AFTER_FIN, () => {
         this.#init.end()
         this.#init.abort(new ConnectionClosedError('The peer closed the connection during the upgrade'))
-      }
-    }, false)
+      }, false)
+    }
   }
 
   /** The peer has sent RST */
