@@ -8,7 +8,7 @@ import { until, within } from '../fixtures/waiting.ts'
 import { muxers } from './fixtures/muxers.ts'
 import { EAGER } from './fixtures/stacks.ts'
 import { streamNodes } from './fixtures/stream-nodes.ts'
-import type { Stream } from '@libp2p/interface'
+import type { Connection, Stream, StreamHandler } from '@libp2p/interface'
 
 const ANSWER = '/test/answer/1.0.0'
 
@@ -41,28 +41,51 @@ const readers: Record<string, (stream: Stream) => Promise<unknown>> = {
   }
 }
 
+interface Answering {
+  handler: StreamHandler
+
+  /** Resolves when all is on its way */
+  answered: Promise<void>
+}
+
+/** Answers at once and ends the stream, and then maybe the connection */
+function answering (then: (connection: Connection) => unknown): Answering {
+  const answered = Promise.withResolvers<void>()
+
+  return {
+    answered: answered.promise,
+    async handler (stream, connection) {
+      await pEvent(stream, 'message')
+      stream.send(Uint8Array.of(1, 2, 3))
+      await stream.close()
+      await then(connection)
+      answered.resolve()
+    }
+  }
+}
+
+/** What the peer does then */
+const afterwards: Record<string, (connection: Connection) => unknown> = {
+  'goes on': () => {},
+  'closes the connection': async connection => connection.close()
+}
+
 for (const [name, muxer] of Object.entries(muxers)) {
   describe(`what a peer answers at once on an optimistic stream of ${name}, and ends, reaches who comes after close()`, () => {
     const defer = cleanUpAfterEach()
 
     for (const [reader, read] of Object.entries(readers)) {
-      for (const then of ['goes on', 'closes the connection']) {
-        it(`with ${reader}, if the peer ${then}`, async () => {
+      for (const [does, then] of Object.entries(afterwards)) {
+        it(`with ${reader}, if the peer ${does}`, async () => {
           const { connection, listener, holdReplies } = await streamNodes(defer, { muxer })
-          const answered = Promise.withResolvers<void>()
-          await listener.handle(ANSWER, stream => {
-            stream.addEventListener('message', () => {
-              stream.send(Uint8Array.of(1, 2, 3))
-              const closing = stream.close()
-              closing.then(async () => then === 'goes on' ? undefined : listener.getConnections()[0].close()).catch(() => {}).finally(answered.resolve)
-            }, { once: true })
-          })
+          const { answered, handler } = answering(then)
+          await listener.handle(ANSWER, handler)
           const release = holdReplies()
           const stream = await connection.newStream(ANSWER, EAGER)
           stream.send(Uint8Array.of(1))
           const closing = stream.close()
-          await within(5_000, 'the answer', answered.promise)
-          // it is on its way
+          await within(5_000, 'the answer', answered)
+          // it has to reach the relay
           await delay(50)
           release()
           await closing

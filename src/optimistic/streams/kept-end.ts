@@ -6,9 +6,8 @@ const ENDS = ['remoteCloseWrite', 'end']
 /**
  * Keeps that the peer has ended the stream until `close()` has settled, and a turn longer. Without a proposal
  * `close()` takes microtasks, so whoever listens or reads once it has settled is in time. With one it
- * takes as long as the reply, and the end may come with that.
- *
- * @param onEnd - is called when the connection ends in order, before the stream is told
+ * takes as long as the reply, and the end may come with that. `onEnd` is called when the connection
+ * ends in order, before the stream is told.
  */
 export function keepEnd (stream: FilterableStream, closed: Promise<void>, onEnd: () => void): void {
   const { onRemoteCloseWrite, onTransportClosed } = stream

@@ -1,3 +1,4 @@
+import net from 'node:net'
 import { expect } from 'aegir/chai'
 import { Experience } from '../../../src/dial/race/experience.ts'
 import { Recent } from '../../../src/dial/race/recent.ts'
@@ -6,8 +7,8 @@ import type { HostEndpoint } from '../../../src/addresses.ts'
 
 const MINUTE = 60_000
 
-function host (host: string, family: HostEndpoint['family'] = host.includes(':') ? 6 : host.endsWith('.name') ? 0 : 4): HostEndpoint {
-  return { host, port: 4001, family }
+function host (host: string): HostEndpoint {
+  return { host, port: 4001, family: net.isIP(host.split('%')[0]) as HostEndpoint['family'] }
 }
 
 const interfaces = (): any => ({
