@@ -7,11 +7,14 @@ import type { KnownProtocolsComponents } from '../../src/optimistic/streams/know
 import type { Libp2pEvents, PeerId, StreamMuxer } from '@libp2p/interface'
 
 const MAX_ABSENT = 1_000
+const HOUR = 60 * 60_000
 
 describe('what peers are known to speak', () => {
+  let now = 0
+
   function setUp (): { known: KnownProtocols, connect(peer: number, status?: string): StreamMuxer, identify(peer: number, protocols?: string[]): void, disconnect(peer: number): void } {
     const events = new TypedEventEmitter<Libp2pEvents>()
-    const known = new KnownProtocols({ events, peerStore: {} as unknown as KnownProtocolsComponents['peerStore'] }, defaultLogger().forComponent('test'))
+    const known = new KnownProtocols({ events, peerStore: {} as unknown as KnownProtocolsComponents['peerStore'] }, defaultLogger().forComponent('test'), () => now)
     const idOf = (peer: number): PeerId => ({ toString: () => `peer ${peer}` }) as unknown as PeerId
     const connections = new Map<number, unknown>()
     const tell = (type: keyof Libp2pEvents, detail: unknown): void => { events.safeDispatchEvent(type, { detail }) }
@@ -52,6 +55,27 @@ describe('what peers are known to speak', () => {
     expect(known.has(connect(0), ECHO)).to.be.false()
     expect(known.has(connect(1), ECHO)).to.be.true()
     expect(known.has(connect(MAX_ABSENT), ECHO)).to.be.true()
+  })
+
+  it('is remembered for an hour after a peer has left: it may return with other software', () => {
+    const { known, connect, identify, disconnect } = setUp()
+    connect(1)
+    identify(1)
+    now += 2 * HOUR
+    connect(1)
+    disconnect(1)
+    expect(known.has(connect(1), ECHO)).to.be.true()
+    disconnect(1)
+    disconnect(1)
+
+    now += HOUR - 1
+    expect(known.has(connect(1), ECHO)).to.be.true()
+    disconnect(1)
+    now += HOUR
+    const muxer = connect(1)
+    expect(known.has(muxer, ECHO)).to.be.false()
+    identify(1)
+    expect(known.has(muxer, ECHO)).to.be.true()
   })
 
   it('is remembered for a peer with another connection, however many leave', () => {

@@ -9,8 +9,14 @@ export interface KnownProtocolsComponents {
 /** How many peers without a connection are remembered. A new one replaces the one that left longest ago */
 const MAX_ABSENT = 1_000
 
+/** How long what a peer spoke is believed after it has left, in ms: it may return with other software */
+const ABSENT_AGE = 60 * 60_000
+
 interface KnownPeer {
   connections: number
+
+  /** When the last connection ended */
+  leftAt?: number
 
   /** Undefined until the peer named or accepted a protocol */
   spoken?: Set<string>
@@ -29,6 +35,7 @@ interface KnownPeer {
 export class KnownProtocols {
   readonly #components: KnownProtocolsComponents
   readonly #log: Logger
+  readonly #now: () => number
   readonly #peers = new WeakMap<object, PeerId>()
 
   readonly #known = new Map<string, KnownPeer>()
@@ -48,9 +55,10 @@ export class KnownProtocols {
   /** Reading and replacing the list of the peer store are two steps, so revocations run one after the other */
   #revoking: Promise<void> = Promise.resolve()
 
-  constructor (components: KnownProtocolsComponents, log: Logger) {
+  constructor (components: KnownProtocolsComponents, log: Logger, now: () => number = () => performance.now()) {
     this.#components = components
     this.#log = log
+    this.#now = now
 
     components.events.addEventListener('connection:open', event => {
       const { streams, remotePeer, status } = event.detail
@@ -192,7 +200,11 @@ export class KnownProtocols {
   }
 
   #arrive (key: string): void {
-    const peer = this.#known.get(key) ?? { connections: 0 }
+    const peer: KnownPeer = this.#known.get(key) ?? { connections: 0 }
+
+    if (peer.connections === 0 && peer.leftAt != null && this.#now() - peer.leftAt >= ABSENT_AGE) {
+      peer.spoken = undefined
+    }
 
     peer.connections++
     this.#known.set(key, peer)
@@ -211,6 +223,7 @@ export class KnownProtocols {
       return
     }
 
+    peer.leftAt = this.#now()
     this.#absent.add(key)
 
     if (this.#absent.size > MAX_ABSENT) {
