@@ -166,6 +166,25 @@ for (const [name, muxer] of Object.entries(muxers)) {
       await expect(closing).to.eventually.be.rejected.with.property('name', 'ConnectionClosedError')
     })
 
+    it('keeps what an application puts in the place of its close()', async () => {
+      const { connection } = await streamNodes(defer, { muxer })
+      const stream = await connection.newStream(ECHO, EAGER)
+      const close = stream.close.bind(stream)
+      let calls = 0
+
+      stream.close = async options => {
+        calls++
+
+        return close(options)
+      }
+      stream.send(Uint8Array.of(42))
+      await stream.close()
+      await closed(stream)
+      await stream.close()
+
+      expect(calls).to.equal(2)
+    })
+
     it('is not opened any more if its signal has fired', async () => {
       const { connection, counted } = await streamNodes(defer, { muxer })
 
