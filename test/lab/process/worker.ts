@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { execa } from 'execa'
 import { endChild } from './end-child.ts'
 import { unlessStopping, withCleanUp } from './interrupt.ts'
@@ -148,10 +149,7 @@ function spawn ({ script, args = [], execArgv = [], under = [], detached = false
 }
 
 async function end (running: Running): Promise<void> {
-  // one that still loads its modules, slowly where strace traces it, cannot be killed by its pid yet: it ends itself
-  const isPatient = running.detached || running.pid == null
-
-  await endChild(running.subprocess, () => { kill(running) }, isPatient)
+  await endChild(running.subprocess, () => { kill(running) }, running.detached)
 }
 
 /**
@@ -159,15 +157,25 @@ async function end (running: Running): Promise<void> {
  * traces, but not the other way round.
  */
 function kill ({ pid, subprocess }: Running): void {
-  try {
-    if (pid != null && pid !== subprocess.pid) {
-      process.kill(pid, 'SIGKILL')
+  // one that still loads its modules, slowly where strace traces it, has not told its pid yet
+  for (const worker of pid == null ? childrenOf(subprocess.pid) : [pid]) {
+    try {
+      process.kill(worker, 'SIGKILL')
+    } catch {
+      // it has ended
     }
-  } catch {
-    // it has ended
   }
 
   subprocess.kill('SIGKILL')
+}
+
+function childrenOf (pid?: number): number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(text => text !== '').map(Number)
+  } catch {
+    // it has ended, or this is not Linux
+    return []
+  }
 }
 
 process.once('exit', () => { [...everyone].filter(({ detached }) => !detached).forEach(kill) })
