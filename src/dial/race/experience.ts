@@ -1,5 +1,5 @@
 import net from 'node:net'
-import { Recent } from './recent.ts'
+import { Recent } from '../../recent.ts'
 import { Networks } from './scope.ts'
 import type { AddressFacts } from './ranking.ts'
 import type { Endpoint } from '../../addresses.ts'

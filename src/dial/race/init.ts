@@ -17,7 +17,6 @@ export interface DialHooks {
 
   /** Whether the SYN may wait for data */
   maySynWait: boolean
-
 }
 
 /** What the peer may cost us with names that it announces */

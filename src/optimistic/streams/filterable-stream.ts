@@ -29,6 +29,15 @@ export function isFilterable (stream: MessageStream, kind: 'stream' | 'securedCo
   return hasMembers(kind, stream) && !replaced.some(method => Object.hasOwn(stream, method))
 }
 
+/** Restore the methods of the class where they are still `ours`: somebody else may have built on one */
+export function restoreOwn (stream: FilterableStream, ours: Partial<FilterableStream>): void {
+  for (const [method, own] of Object.entries(ours)) {
+    if (stream[method as keyof FilterableStream] === own) {
+      Reflect.deleteProperty(stream, method)
+    }
+  }
+}
+
 /** Restore the methods of the class */
 export function restore (stream: FilterableStream, methods: ReadonlyArray<keyof FilterableStream>): void {
   methods.forEach(method => Reflect.deleteProperty(stream, method))

@@ -1,6 +1,7 @@
 import { ConnectionClosedError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { handled } from './failed-stream.ts'
+import { restoreOwn } from './filterable-stream.ts'
 import { keepEnd } from './kept-end.ts'
 import type { FilterableStream } from './filterable-stream.ts'
 import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
@@ -203,10 +204,7 @@ export class HeldFin {
     this.#left.resolve()
     this.#init.onLeft()
     stream.removeEventListener('close', this.#onClose)
-
-    if (stream.close === this.#closeOwn) {
-      Reflect.deleteProperty(stream, 'close')
-    }
+    restoreOwn(stream, { close: this.#closeOwn })
 
     // AbstractStream may still send the FIN of a stream that was reset: mplex counts that as an attack
     if (state === 'sent') {

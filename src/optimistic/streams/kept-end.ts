@@ -1,55 +1,48 @@
+import { restoreOwn } from './filterable-stream.ts'
 import type { FilterableStream } from './filterable-stream.ts'
 
 /** A listener of one of these hears how the peer ends the stream */
 const ENDS = ['remoteCloseWrite', 'end']
 
 /**
- * Keeps that the peer has ended the stream until `close()` has settled, and a turn longer. Without a proposal
- * `close()` takes microtasks, so whoever listens or reads once it has settled is in time. With one it
- * takes as long as the reply, and the end may come with that. `onEnd` is called when the connection
- * ends in order, before the stream is told.
+ * Keeps from the stream that the peer has ended it, until a turn after `close()` has settled. So an application
+ * misses nothing if it begins to listen or to read after `await stream.close()`. Without a proposal it
+ * cannot miss anything, since `close()` does not wait for the peer then.
+ *
+ * @param stream - that is being closed
+ * @param closed - settles with `close()`
+ * @param onEnd - is called when the connection ends in order, before the stream is told
  */
 export function keepEnd (stream: FilterableStream, closed: Promise<void>, onEnd: () => void): void {
   const { onRemoteCloseWrite, onTransportClosed } = stream
-  let hasFin = false
-  let hasEnded = false
+
+  /** What the stream is told then. Undefined from then on */
+  let kept: Array<() => void> | undefined = []
 
   const keepFin = (): void => {
-    if (ENDS.some(type => stream.listenerCount(type) > 0)) {
+    if (kept == null || ENDS.some(type => stream.listenerCount(type) > 0)) {
       onRemoteCloseWrite.call(stream)
     } else {
-      hasFin = true
+      kept.push(() => { onRemoteCloseWrite.call(stream) })
     }
   }
   const keepTransportClosed = (err?: Error): void => {
-    if (err != null) {
+    if (kept == null || err != null) {
       tell()
       onTransportClosed.call(stream, err)
     } else {
-      hasEnded = true
+      kept.push(() => { onTransportClosed.call(stream) })
       onEnd()
     }
   }
   const tell = (): void => {
-    // somebody else may have built on them
-    if (stream.onRemoteCloseWrite === keepFin) {
-      Reflect.deleteProperty(stream, 'onRemoteCloseWrite')
-    }
+    const due = kept ?? []
 
-    if (stream.onTransportClosed === keepTransportClosed) {
-      Reflect.deleteProperty(stream, 'onTransportClosed')
-    }
-
-    if (hasFin) {
-      onRemoteCloseWrite.call(stream)
-    }
-
-    if (hasEnded) {
-      onTransportClosed.call(stream)
-    }
+    kept = undefined
+    restoreOwn(stream, { onRemoteCloseWrite: keepFin, onTransportClosed: keepTransportClosed })
+    due.forEach(tellStream => { tellStream() })
   }
 
-  stream.onRemoteCloseWrite = keepFin
-  stream.onTransportClosed = keepTransportClosed
+  Object.assign(stream, { onRemoteCloseWrite: keepFin, onTransportClosed: keepTransportClosed })
   closed.then(() => { setImmediate(tell) }, tell)
 }

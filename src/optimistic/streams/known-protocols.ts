@@ -1,3 +1,4 @@
+import { Recent } from '../../recent.ts'
 import { firstOf, withName } from './remembered-names.ts'
 import type { Libp2pEvents, Logger, PeerId, PeerStore, Stream, StreamMuxer, TypedEventTarget } from '@libp2p/interface'
 
@@ -14,9 +15,6 @@ const ABSENT_AGE = 60 * 60_000
 
 interface KnownPeer {
   connections: number
-
-  /** When the last connection ended */
-  leftAt?: number
 
   /** Undefined until the peer named or accepted a protocol */
   spoken?: Set<string>
@@ -35,13 +33,13 @@ interface KnownPeer {
 export class KnownProtocols {
   readonly #components: KnownProtocolsComponents
   readonly #log: Logger
-  readonly #now: () => number
   readonly #peers = new WeakMap<object, PeerId>()
 
+  /** Those with a connection */
   readonly #known = new Map<string, KnownPeer>()
 
-  /** Those of `#known` without a connection, in the order in which they left */
-  readonly #absent = new Set<string>()
+  /** What those spoke that have left */
+  readonly #absent: Recent<Set<string>>
 
   /** By `streams` array: our streams whose protocol is being negotiated, or was since the last call of `has` */
   readonly #watched = new WeakMap<object, Set<Stream>>()
@@ -55,10 +53,10 @@ export class KnownProtocols {
   /** Reading and replacing the list of the peer store are two steps, so revocations run one after the other */
   #revoking: Promise<void> = Promise.resolve()
 
-  constructor (components: KnownProtocolsComponents, log: Logger, now: () => number = () => performance.now()) {
+  constructor (components: KnownProtocolsComponents, log: Logger, now?: () => number) {
     this.#components = components
     this.#log = log
-    this.#now = now
+    this.#absent = new Recent(MAX_ABSENT, ABSENT_AGE, now)
 
     components.events.addEventListener('connection:open', event => {
       const { streams, remotePeer, status } = event.detail
@@ -142,7 +140,7 @@ export class KnownProtocols {
       return
     }
 
-    this.#known.get(peer.toString())?.spoken?.delete(protocol)
+    this.#spoken(peer.toString())?.delete(protocol)
     this.#revoking = Promise.all([wasStored, this.#revoking])
       .then(async ([wasStored]) => wasStored ? undefined : this.#remove(peer, protocol))
       .catch(err => {
@@ -200,11 +198,7 @@ export class KnownProtocols {
   }
 
   #arrive (key: string): void {
-    const peer: KnownPeer = this.#known.get(key) ?? { connections: 0 }
-
-    if (peer.connections === 0 && peer.leftAt != null && this.#now() - peer.leftAt >= ABSENT_AGE) {
-      peer.spoken = undefined
-    }
+    const peer = this.#known.get(key) ?? { connections: 0, spoken: this.#absent.get(key) }
 
     peer.connections++
     this.#known.set(key, peer)
@@ -218,19 +212,16 @@ export class KnownProtocols {
       return
     }
 
-    if (peer.spoken == null) {
-      this.#known.delete(key)
-      return
-    }
+    this.#known.delete(key)
 
-    peer.leftAt = this.#now()
-    this.#absent.add(key)
-
-    if (this.#absent.size > MAX_ABSENT) {
-      const [oldest] = this.#absent
-      this.#absent.delete(oldest)
-      this.#known.delete(oldest)
+    if (peer.spoken != null) {
+      this.#absent.set(key, peer.spoken)
     }
+  }
+
+  /** Also of a peer that has left */
+  #spoken (key: string): Set<string> | undefined {
+    return this.#known.get(key)?.spoken ?? this.#absent.get(key)
   }
 
   /** libp2p has set the protocol of the stream, if the peer has agreed to one */

@@ -1,7 +1,7 @@
 import net from 'node:net'
 import { expect } from 'aegir/chai'
 import { Experience } from '../../../src/dial/race/experience.ts'
-import { Recent } from '../../../src/dial/race/recent.ts'
+import { Recent } from '../../../src/recent.ts'
 import { Networks } from '../../../src/dial/race/scope.ts'
 import type { HostEndpoint } from '../../../src/addresses.ts'
 
