@@ -1,8 +1,8 @@
 import net from 'node:net'
 import { expect } from 'aegir/chai'
 import { Experience } from '../../../src/dial/race/experience.ts'
-import { Recent } from '../../../src/recent.ts'
 import { Networks } from '../../../src/dial/race/scope.ts'
+import { Recent } from '../../../src/recent.ts'
 import type { HostEndpoint } from '../../../src/addresses.ts'
 
 const MINUTE = 60_000
