@@ -15,7 +15,7 @@ import { observe } from './nat/observe.ts'
 import { observedAddresses } from './nat/observed-addresses.ts'
 import { ReusePort } from './nat/reuse-port.ts'
 import { gateNewStreams } from './optimistic/streams/early-dialer.ts'
-import { printableLogger } from './printable.ts'
+import { safeLogger } from './safe-logger.ts'
 import { listenerSettings, transportSettings } from './settings.ts'
 import type { TCPComponents } from './components.ts'
 import type { SocketConnection } from './connection/socket-connection.ts'
@@ -60,7 +60,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
 
     this.#settings = transportSettings(options)
     this.#components = components
-    this.#logger = printableLogger(components.logger)
+    this.#logger = safeLogger(components.logger)
 
     const log = this.#logger.forComponent('libp2p:tcp')
     const { linux, reusePort, fairStreams = true, backpressure = true, credit = true, sendWindow = true } = this.#settings

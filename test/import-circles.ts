@@ -11,7 +11,7 @@ const ROOT = path.resolve(import.meta.dirname, '..')
 
 /** The parts of the package. Each imports only from itself and from those before it */
 const LAYERS = [
-  ['src/printable.ts', 'src/check-options.ts', 'src/libp2p.ts', 'src/errors.ts', 'src/addresses.ts', 'src/connector.ts', 'src/components.ts', 'src/recent.ts', 'src/dial-events.ts', 'src/options.ts'],
+  ['src/printable.ts', 'src/safe-logger.ts', 'src/check-options.ts', 'src/libp2p.ts', 'src/errors.ts', 'src/addresses.ts', 'src/connector.ts', 'src/components.ts', 'src/recent.ts', 'src/dial-events.ts', 'src/options.ts'],
   ['src/foreign'],
   ['src/bytes'],
   ['src/event-loop'],

@@ -109,7 +109,7 @@ export class Closing {
 
     this.#isStarted = true
     this.#run().catch(() => {
-      // the connection is over, and has settled this; or the logger throws
+      // the connection is over, and has settled this
     })
   }
 

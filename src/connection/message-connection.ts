@@ -12,7 +12,6 @@ import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
  * - `onDrain` resolves at once from its second use on
  * - all that comes and is sent goes through lists, which cost more than a small message itself. Here it
  * takes the direct way if nothing waits, which is nearly always
- * - a logger that throws at the peer's FIN ends the process
  */
 export abstract class MessageConnection extends AbstractMultiaddrConnection {
   #drained?: PromiseWithResolvers<void>
@@ -74,21 +73,6 @@ export abstract class MessageConnection extends AbstractMultiaddrConnection {
     this.writableNeedsDrain = !this.write(data)
 
     return !this.writableNeedsDrain
-  }
-
-  /** As the base class's, without its line of trace */
-  onRemoteCloseWrite (): void {
-    if (this.remoteWriteStatus === 'closed') {
-      return
-    }
-
-    this.remoteWriteStatus = 'closed'
-    this.safeDispatchEvent('remoteCloseWrite')
-    this.maybeDispatchEnd()
-
-    if (this.writeStatus === 'closed') {
-      this.onTransportClosed()
-    }
   }
 
   /**

@@ -1,4 +1,4 @@
-import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
+import { ConnectionClosedError, TimeoutError } from '@libp2p/interface'
 import { TCPStalledWriteError } from '../errors.ts'
 import { flushLate } from '../event-loop/flush-soon.ts'
 import { nextState } from './close-state.ts'
@@ -324,8 +324,8 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   protected beforeClose (event: StreamCloseEvent): void {
     event.local ??= this.#closing?.by === 'local'
 
-    if (event.error instanceof StreamResetError) {
-      event.error.cause ??= this.#socketError
+    if (event.error != null && this.status === 'reset') {
+      event.error.cause = this.#socketError
     }
 
     this.#incoming.drop()
@@ -364,7 +364,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       if (this.#upgrade == null) {
         this.onRemoteReset()
       } else {
-        this.#upgrade.onReset()
+        this.#upgrade.onReset(error)
       }
     }
   }

@@ -77,7 +77,7 @@ export class Upgrade {
   }
 
   /** The peer has sent RST */
-  onReset (): void {
-    this.#init.abort(new StreamResetError())
+  onReset (cause?: Error): void {
+    this.#init.abort(withCause(new StreamResetError(), cause))
   }
 }

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { InvalidParametersError } from '@libp2p/interface'
 import { aFunction, checkOptions } from '../check-options.ts'
-import { printableLogger } from '../printable.ts'
+import { safeLogger } from '../safe-logger.ts'
 import { HolePunch } from './hole-punch.ts'
 import { observedAddresses } from './observed-addresses.ts'
 import { withMethods } from './with-methods.ts'
@@ -84,7 +84,7 @@ export function holePunching <Components, Service> (factory: (components: Compon
 }
 
 function decorate (components: HolePunchingComponents, onProgress: HolePunchingInit['onProgress']): Partial<HolePunchingComponents> {
-  const log: Logger = printableLogger(components.logger).forComponent('libp2p:tcp:hole-punching')
+  const log: Logger = safeLogger(components.logger).forComponent('libp2p:tcp:hole-punching')
   const metrics: CounterGroup | undefined = components.metrics?.registerCounterGroup('libp2p_tcp_hole_punches_total', {
     label: 'outcome',
     help: 'Total count of hole punches by outcome'

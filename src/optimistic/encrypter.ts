@@ -1,5 +1,6 @@
 import { serviceCapabilities } from '@libp2p/interface'
 import { NOISE, PLAINTEXT } from '../libp2p.ts'
+import { safeLogger } from '../safe-logger.ts'
 import { coalesceSends } from './noise-batches.ts'
 import { isFilterable } from './streams/filterable-stream.ts'
 import { Proposal } from './streams/proposal.ts'
@@ -32,7 +33,7 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
     this.#encrypter = encrypter
     this.#replyTimeout = replyTimeout
     this.#components = components
-    this.#log = components.logger.forComponent('libp2p:optimistic:encrypter')
+    this.#log = safeLogger(components.logger).forComponent('libp2p:optimistic:encrypter')
     this.#metrics = components.metrics?.registerCounterGroup('libp2p_optimistic_muxers_total', {
       label: 'outcome',
       help: 'Total count of connections that negotiated their muxer optimistically by outcome'

@@ -1,0 +1,136 @@
+import { isMultiaddr } from '@multiformats/multiaddr'
+import { printable } from './printable.ts'
+import type { ComponentLogger, Logger } from '@libp2p/interface'
+
+/** How much of one text is printed, in characters. To print 10 MB of a message would stop the event loop */
+const MAX_TEXT = 64 * 1024
+
+/** How many errors of an argument are printed: one may hold others, and itself */
+const MAX_ERRORS = 50
+
+const UNREADABLE = '[unreadable]'
+
+const safe = Symbol('libp2p-fast-tcp/safe-logger')
+
+type Print = (formatter: any, ...args: any[]) => void
+
+/** Levels of the logger of libp2p say whether they are on. Those of others need not */
+interface Level extends Print {
+  enabled?: boolean
+}
+
+/** As {@link safeLog}, for all that the logger makes */
+export function safeLogger (logger: ComponentLogger): ComponentLogger {
+  return {
+    forComponent: name => safeLog(logger.forComponent(name))
+  }
+}
+
+/**
+ * A logger that never throws, whatever it is given and whatever `log` does: base classes log in the midst of their changes
+ * of state. What it prints cannot move the cursor of a terminal or forge a line, the messages of errors included: they may
+ * quote what a peer sent. Nothing is made printable for a level that is off.
+ */
+export function safeLog (log: Logger): Logger {
+  if (safe in log) {
+    return log
+  }
+
+  // Assigned one by one: the upgrader makes a scope for every connection, and
+  // `defineProperty` would make each a kilobyte larger
+  const ours = ((...args) => { print(log, log, args) }) as Logger & { [safe]: true }
+
+  ours[safe] = true
+  ours.enabled = log.enabled
+  ours.error = (...args) => { print(log, log.error, args) }
+  // the logger of libp2p has a function that does nothing where trace is off, and trace is called for every message
+  ours.trace = (log.trace as Level).enabled === false ? log.trace : (...args) => { print(log, log.trace, args) }
+  ours.newScope = name => {
+    try {
+      return safeLog(log.newScope(name))
+    } catch {
+      return ours
+    }
+  }
+
+  return ours
+}
+
+function print (log: Logger, level: Level, args: unknown[]): void {
+  try {
+    if (level.enabled !== false) {
+      Reflect.apply(level, log, args.map((arg, i) => i === 0 && typeof arg === 'string' ? arg : toPrintable(arg)))
+    }
+  } catch {
+    // the line is lost
+  }
+}
+
+function toPrintable (arg: unknown, seen = new Set<unknown>()): unknown {
+  try {
+    if (typeof arg === 'string') {
+      return textOf(() => arg)
+    }
+
+    if (arg instanceof Error) {
+      return seen.has(arg) || seen.size === MAX_ERRORS ? '[and so on]' : printableError(arg, seen.add(arg))
+    }
+
+    return isMultiaddr(arg) ? { toString: () => textOf(() => arg) } : arg
+  } catch {
+    // a proxy
+    return UNREADABLE
+  }
+}
+
+/** Reads what there is to print now and only once: getters of an error may throw, or be of use to its own class alone */
+function printableError (err: Error, seen: Set<unknown>): Error {
+  const message = textOf(() => err.message)
+  const errors = errorsOf(err)?.slice(0, MAX_ERRORS).map(inner => toPrintable(inner, seen))
+
+  return Object.create(err, {
+    name: { value: textOf(() => err.name) },
+    message: { value: message },
+    stack: { value: stackOf(err, message) },
+    errors: { value: errors }
+  })
+}
+
+function errorsOf (err: Error & { errors?: unknown }): unknown[] | undefined {
+  try {
+    return Array.isArray(err.errors) ? err.errors : undefined
+  } catch {
+    // then it is printed without them
+  }
+}
+
+function textOf (read: () => unknown): string | undefined {
+  try {
+    const value = read()
+
+    return value == null ? undefined : cut(String(value))
+  } catch {
+    return UNREADABLE
+  }
+}
+
+function cut (text: string): string {
+  return printable(text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}… (${text.length} characters)` : text)
+}
+
+/** The lines of a stack belong to it, except those that the message brings in */
+function stackOf (err: Error, message = ''): string | undefined {
+  try {
+    const { message: raw, stack } = err
+
+    // a string would be a template, where `$&` of a peer stands for the whole message
+    return stack?.replaceAll(raw, () => message)
+      .slice(0, 2 * MAX_TEXT)
+      .split('\n')
+      .filter((line, index) => index === 0 || /^ +at /.test(line))
+      .map(printable)
+      .join('\n')
+  } catch {
+    return message
+  }
+}
