@@ -247,15 +247,15 @@ export interface TCPOptions {
    * Dial from the port that a listener listens on, so that a NAT maps both to the same
    * public port: other peers then observe an address at which this one may be
    * reached, and hole punching can work. A dial for which that is impossible leaves from any
-   * port. With this option two processes of one user can listen on one port without
-   * noticing.
+   * port. With 'shared' other processes of the same user may listen on the same port, if they have
+   * this value too: the kernel spreads connections over them.
    *
    * Needs `net.BoundSocket` (Node 24.21, 26.4) and SO_REUSEPORT (Linux, FreeBSD):
    * without them the creation of the node fails with a `ReusePortUnsupportedError`.
    *
    * @default false
    */
-  reusePort?: boolean
+  reusePort?: boolean | 'shared'
 
   /**
    * What Linux offers and Node has no API for, as `linux()` of `libp2p-fast-tcp/linux` makes

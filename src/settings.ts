@@ -80,7 +80,7 @@ const RULES: Record<keyof TCPOptions, Rule> = {
   backpressure: aBoolean,
   credit: aBoolean,
   sendWindow: aBoolean,
-  reusePort: aBoolean,
+  reusePort: oneOf(true, false, 'shared'),
   linux: {
     mustBe: 'what linux() of libp2p-fast-tcp/linux returns',
     holds: (value: any) => ['connector', 'bindServer', 'measure'].every(method => typeof value?.[method] === 'function')

@@ -34,7 +34,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   readonly #dialer: Dialer
   readonly #racingDialer: RacingDialer
 
-  /** Set only with `tcp({ reusePort: true })` */
+  /** Set only with the option `reusePort` */
   readonly #reusePort?: ReusePort
 
   /** Every socket of this transport, dialed and accepted */
@@ -65,10 +65,14 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
     const log = this.#logger.forComponent('libp2p:tcp')
     const { linux, reusePort, fairStreams = true, backpressure = true, credit = true, sendWindow = true } = this.#settings
 
-    if (reusePort === true) {
-      this.#reusePort = new ReusePort(({ host, port }, err) => {
-        log('a dial cannot leave from %s:%d, it leaves from any port - %e', host, port, err)
-      }, linux)
+    if (reusePort === true || reusePort === 'shared') {
+      this.#reusePort = new ReusePort({
+        linux,
+        isShared: reusePort === 'shared',
+        onTaken: ({ host, port }, err) => {
+          log('a dial cannot leave from %s:%d, it leaves from any port - %e', host, port, err)
+        }
+      })
     }
 
     if (components.metrics != null) {
@@ -133,7 +137,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
     }
   }
 
-  /** Set only with `tcp({ reusePort: true })` */
+  /** Set only with the option `reusePort` */
   readonly [observedAddresses]?: ObservedAddresses
 
   readonly [transportSymbol] = true

@@ -38,7 +38,7 @@ export function dialerMetrics (metrics?: Metrics, { reusePort, linux }: Pick<TCP
       label: 'outcome',
       help: 'Total count of TCP dials that negotiated the encrypter optimistically by outcome'
     }),
-    ports: reusePort === true
+    ports: reusePort != null && reusePort !== false
       ? metrics.registerCounterGroup('libp2p_tcp_dial_ports_total', {
         label: 'port',
         help: 'Total count of TCP sockets that were opened by the local port that they left from'

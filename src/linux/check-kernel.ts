@@ -10,31 +10,33 @@ import type { SocketOption } from './socket-options.ts'
 const PROC = '/proc/sys/net/ipv4'
 
 /**
- * Tries each option on a socket that is closed at once.
+ * Tries all options on a socket that is closed at once.
  *
+ * @returns false if no socket could be opened, for example since no descriptor is free: that says nothing about the options
  * @throws {LinuxUnavailableError} if the kernel refuses one
  */
-export function checkKernel (libc: Libc, options: SocketOption[]): void {
-  for (const option of options) {
-    const result = tryOption(libc, option)
-
-    if (result < 0) {
-      throw new LinuxUnavailableError('kernel', printable(`${reasons[option.of]?.(option, result) ?? `The option ${option.of} of linux() cannot work`}: the kernel answers ${errorCode(result)}`))
-    }
-  }
-}
-
-function tryOption (libc: Libc, { level, name, value }: SocketOption): number {
+export function checkKernel (libc: Libc, options: SocketOption[]): boolean {
   const fd = libc.socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)
 
   if (fd < 0) {
-    return fd
+    return false
   }
 
-  const result = libc.setOption(fd, level, name, value)
-  libc.close(fd)
+  try {
+    options.forEach(option => { tryOption(libc, fd, option) })
+  } finally {
+    libc.close(fd)
+  }
 
-  return result
+  return true
+}
+
+function tryOption (libc: Libc, fd: number, option: SocketOption): void {
+  const result = libc.setOption(fd, option.level, option.name, option.value)
+
+  if (result < 0) {
+    throw new LinuxUnavailableError('kernel', printable(`${reasons[option.of]?.(option, result) ?? `The option ${option.of} of linux() cannot work`}: the kernel answers ${errorCode(result)}`))
+  }
 }
 
 const reasons: Partial<Record<SocketOption['of'], (option: SocketOption, result: number) => string>> = {

@@ -20,6 +20,9 @@ export interface LinuxConnectorInit {
   /** Opens unix sockets, and all if the kernel refuses */
   ordinary: Connector
 
+  /** Throws if the kernel does not know an option. When `linux()` was called it may have had no descriptor to find out */
+  assertChecked(): void
+
   /** Of every socket */
   options: SocketOption[]
 
@@ -50,6 +53,7 @@ export class LinuxConnector implements Connector {
 
   async open (target: Target, options: ConnectOptions, signal: AbortSignal): Promise<OpenSocket> {
     signal.throwIfAborted()
+    this.#init.assertChecked()
 
     const synWaits = this.#init.synWaits && 'host' in target && this.#init.blackHoles.age(target.host) == null
     const fd = 'host' in target ? this.#openDescriptor(target.host, synWaits, options) : undefined

@@ -139,7 +139,8 @@ const RULES: Record<keyof LinuxInit, Rule> = {
  * Makes the value of the option `linux` of `tcp()`.
  *
  * @throws {LinuxUnavailableError} if this process cannot do it: outside Linux, without koffi
- * or `node:ffi`, or if the kernel refuses an option or its value
+ * or `node:ffi`, or if the kernel refuses an option or its value. Where no descriptor is free to try that, the first dial or
+ * listener rejects with it
  * @throws {InvalidParametersError} if an option has a wrong value, or none has this name
  */
 export function linux (init?: LinuxInit): Linux {
@@ -150,7 +151,9 @@ export function linux (init?: LinuxInit): Linux {
   const listening = [...fastOpenListen(values.fastOpen), ...common]
   const libc = loadLibc()
 
-  checkKernel(libc, values.fastOpen == null ? listening : [FAST_OPEN_DIAL, ...listening])
+  const all = values.fastOpen == null ? listening : [FAST_OPEN_DIAL, ...listening]
+  let isChecked = checkKernel(libc, all)
+  const assertChecked = (): void => { isChecked ||= checkKernel(libc, all) }
 
   const blackHoles = new RememberedAddresses()
   const descriptors = new WeakMap<Socket, number>()
@@ -159,8 +162,11 @@ export function linux (init?: LinuxInit): Linux {
   return {
     hasFastOpen: values.fastOpen != null,
     hasKeepAlive: values.keepAliveDelay != null || values.keepAliveInterval != null || values.keepAliveProbes != null,
-    connector: (ordinary, maySynWait) => new LinuxConnector({ libc, ordinary, options: common, synWaits: maySynWait && values.fastOpen != null, blackHoles, onOpen }),
-    bindServer: (server, options) => { listenWithOptions(libc, listening, server, options) },
+    connector: (ordinary, maySynWait) => new LinuxConnector({ libc, ordinary, assertChecked, options: common, synWaits: maySynWait && values.fastOpen != null, blackHoles, onOpen }),
+    bindServer (server, options) {
+      assertChecked()
+      listenWithOptions(libc, listening, server, options)
+    },
     measure (sockets, metrics) {
       // the metrics keep it
       void new KernelMetrics(libc, descriptors, sockets, metrics)

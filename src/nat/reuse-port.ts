@@ -24,8 +24,22 @@ const RECENT_PEER_TIMEOUT = 5 * 60_000
 /** How many addresses of such peers are remembered. A new one replaces the oldest */
 const RECENT_PEERS = 4_096
 
+/** What libuv says of a system without SO_REUSEPORT, and a kernel that does not know it. Other errors, such as EMFILE, tell nothing of it */
+const UNSUPPORTED = ['ENOTSUP', 'EOPNOTSUPP', 'ENOPROTOOPT', 'EINVAL']
+
 /** Codes of a connection that exists already, or is in TIME_WAIT, or is one of the socket with itself */
 const PORT_ERRORS = ['EADDRINUSE', 'EADDRNOTAVAIL', 'ESELFCONNECT']
+
+export interface ReusePortInit {
+  /** Called when a dial cannot leave from the port that it should leave from */
+  onTaken(local: LocalAddress, err: Error): void
+
+  /** Servers have its options too */
+  linux?: Linux
+
+  /** Whether other processes may listen on the same port */
+  isShared?: boolean
+}
 
 /**
  * Lets servers share their port with dials, and dials leave from it. A NAT then maps
@@ -45,17 +59,19 @@ export class ReusePort {
   readonly #recent = new Map<string, number>()
   readonly #onTaken: (local: LocalAddress, err: Error) => void
   readonly #linux?: Linux
+  readonly #isShared: boolean
+
+  /** Whether a port can be shared here, if that could be tried */
+  #isSupported: boolean
 
   /**
-   * `onTaken` is called when a dial cannot leave from the port that it should leave from.
-   * With `linux` servers have its options too.
-   *
    * @throws {ReusePortUnsupportedError} if the runtime or the system cannot share a port
    */
-  constructor (onTaken: (local: LocalAddress, err: Error) => void, linux?: Linux) {
+  constructor ({ onTaken, linux, isShared = false }: ReusePortInit) {
     this.#onTaken = onTaken
     this.#linux = linux
-    assertSupported()
+    this.#isShared = isShared
+    this.#isSupported = checkSupport()
   }
 
   /** Makes a server listen on a port that dials can leave from */
@@ -79,10 +95,15 @@ export class ReusePort {
 
     this.#options.set(server, options)
 
+    this.#isSupported ||= checkSupport()
+
+    // without SO_REUSEPORT a port that is taken makes the server fail, as without this option
+    const reusePort = this.#isShared || options.port === 0 || !isTaken(options)
+
     if (this.#linux != null) {
-      this.#linux.bindServer(server, { ...options, reusePort: true })
+      this.#linux.bindServer(server, { ...options, reusePort })
     } else {
-      server.listen({ ...options, reusePort: true })
+      server.listen({ ...options, reusePort, exclusive: true })
     }
   }
 
@@ -196,19 +217,38 @@ export class ReusePort {
 }
 
 /**
- * @throws {ReusePortUnsupportedError}
+ * @returns whether this system has SO_REUSEPORT; false if that could not be tried, since no descriptor or port is free
+ * @throws {ReusePortUnsupportedError} if it has not
  */
-function assertSupported (): void {
+function checkSupport (): boolean {
   if (typeof net.BoundSocket !== 'function') {
     throw new ReusePortUnsupportedError('The option reusePort needs net.BoundSocket: Node 24.21, 26.4, or later')
   }
 
   try {
     new net.BoundSocket({ host: '127.0.0.1', port: 0, reusePort: true }).close()
+
+    return true
   } catch (err: any) {
-    // a system without IPv4 has SO_REUSEPORT all the same
-    if (err.code !== 'EADDRNOTAVAIL' && err.code !== 'EAFNOSUPPORT') {
+    if (UNSUPPORTED.includes(err.code)) {
       throw withCause(new ReusePortUnsupportedError('The option reusePort needs SO_REUSEPORT, which this system does not have'), err)
     }
+
+    return false
+  }
+}
+
+/**
+ * Whether another server listens on the address. Connections that left from its port, or are in TIME_WAIT, do not count: libuv sets
+ * SO_REUSEADDR. Two processes that begin in the same millisecond may both find it free.
+ */
+function isTaken ({ host, port, ipv6Only }: ListenOptions): boolean {
+  try {
+    new net.BoundSocket({ host, port, ipv6Only }).close()
+
+    return false
+  } catch (err: any) {
+    // of anything else the server fails by itself, with Node's error
+    return err.code === 'EADDRINUSE'
   }
 }

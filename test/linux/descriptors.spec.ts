@@ -25,7 +25,7 @@ const DIALED = commonOptions({ unsentLowWater: 32_768 })
 const LISTENING = [...fastOpenListen(16), ...DIALED]
 
 function connectorOf (libc: Libc): LinuxConnector {
-  return new LinuxConnector({ libc, ordinary, options: DIALED, synWaits: true, blackHoles: new RememberedAddresses() })
+  return new LinuxConnector({ assertChecked () {}, libc, ordinary, options: DIALED, synWaits: true, blackHoles: new RememberedAddresses() })
 }
 
 const waits: Record<string, () => unknown> = {

@@ -52,7 +52,7 @@ describe('reusePort follows a listener', () => {
   })
 
   it('that never listens, until the signal of the dial', async () => {
-    const reusePort = new ReusePort(() => {})
+    const reusePort = new ReusePort({ onTaken () {} })
     const controller = new AbortController()
     reusePort.waitFor({ host: 'never.test', port: 0, family: 4 }, new Promise(() => {}))
     const dialing = reusePort.connector(ordinary, false).open({ host: '192.0.2.1', port: 1, family: 4 }, {}, controller.signal)
@@ -62,7 +62,7 @@ describe('reusePort follows a listener', () => {
   })
 
   it('that never listens, for a second at most', async () => {
-    const reusePort = new ReusePort(() => {})
+    const reusePort = new ReusePort({ onTaken () {} })
     const { port } = await rawPeer(defer, { host: '127.0.0.1' })
     reusePort.waitFor({ host: 'localhost', port: 0, family: 4 }, new Promise(() => {}))
     const { socket, port: use } = await reusePort.connector(ordinary, false).open({ host: '127.0.0.1', port, family: 4 }, {}, AbortSignal.timeout(10_000))
@@ -83,7 +83,7 @@ describe('reusePort follows a listener', () => {
         return this.skip()
       }
 
-      const reusePort = new ReusePort(() => {})
+      const reusePort = new ReusePort({ onTaken () {} })
       const { port } = await rawPeer(defer, { host: address })
       reusePort.waitFor({ ...endpoint, port: 0 }, new Promise(() => {}))
       const start = performance.now()

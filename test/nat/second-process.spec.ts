@@ -1,0 +1,59 @@
+import { expect } from 'aegir/chai'
+import { canReusePort } from '../fixtures/can-reuse-port.ts'
+import { runChild } from '../fixtures/child.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { createNode } from '../fixtures/node.ts'
+import { portOf } from '../fixtures/raw.ts'
+import { itIf, skipUnless } from '../fixtures/skip.ts'
+import { canUseLinux } from '../linux/fixtures/availability.ts'
+
+// https://github.com/ethersphere/bee/issues/868, https://github.com/sigp/lighthouse/issues/1483
+describe('a port that another process listens on', () => {
+  const defer = cleanUpAfterEach()
+
+  skipUnless(canReusePort)
+
+  /** @returns the port, or the code of the error */
+  async function listen (port: number | string, options: object, host = '127.0.0.1'): Promise<number | string> {
+    return runChild(defer, 'hold-port.ts', [`/ip4/${host}/tcp/${port}`, options]).says()
+  }
+
+  for (const { host = '127.0.0.1', ...options } of [{}, { reusePort: true }, { reusePort: true, host: '0.0.0.0' }, { reusePort: true, hasLinux: true }, { reusePort: 'shared' }]) {
+    itIf(canUseLinux)(`cannot be listened on at ${host} with reusePort where that process has ${JSON.stringify(options)}`, async () => {
+      const port = await listen(0, options)
+      const others = [{ reusePort: true }, { reusePort: true, hasLinux: true }].map(async other => listen(port, other, host))
+
+      expect(await Promise.all(others)).to.deep.equal(['EADDRINUSE', 'EADDRINUSE'])
+    })
+  }
+
+  it('has the error that it has without reusePort', async () => {
+    const port = await listen(0, { reusePort: true })
+    const [plain, reused] = await Promise.all([{}, { reusePort: true }].map(async tcp => createNode(defer, { listen: Number(port), tcp }).catch(err => err)))
+
+    expect(reused).to.be.an('error').with.property('name', plain.name)
+    expect(reused.message).to.equal(plain.message)
+  })
+
+  for (const hasLinux of [false, true]) {
+    itIf(canUseLinux || !hasLinux)(`is shared where both say so${hasLinux ? ', with linux()' : ''}`, async () => {
+      const port = await listen(0, { reusePort: 'shared', hasLinux })
+
+      expect(await listen(port, { reusePort: 'shared', hasLinux })).to.equal(port)
+    })
+  }
+
+  it('is free again right after stop(), whatever its connections were', async () => {
+    const peer = await createNode(defer, { listen: true })
+    const node = await createNode(defer, { listen: true, tcp: { reusePort: true } })
+    const port = portOf(node.getMultiaddrs()[0])
+
+    // one that left from the port, and one that was accepted there
+    await node.dial(peer.getMultiaddrs())
+    await (await createNode(defer)).dial(node.getMultiaddrs())
+    await node.stop()
+    const again = await createNode(defer, { listen: port, tcp: { reusePort: true } })
+
+    expect(portOf(again.getMultiaddrs()[0])).to.equal(port)
+  })
+})
