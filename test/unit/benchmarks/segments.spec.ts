@@ -1,8 +1,7 @@
 import { expect } from 'aegir/chai'
-import { moments } from '../../../../benchmarks/nagle/moments.ts'
-import { parsePacket } from '../../../../benchmarks/nagle/packet.ts'
-import { toSegments } from '../../../../benchmarks/nagle/segments.ts'
-import type { Packet } from '../../../../benchmarks/nagle/packet.ts'
+import { parsePacket } from '../../../benchmarks/nagle/packet.ts'
+import { toSegments } from '../../../benchmarks/nagle/segments.ts'
+import type { Packet } from '../../../benchmarks/nagle/packet.ts'
 
 const DATA = '1795229391.123456 fasttcp12b Out IP 10.203.0.2.40512 > 10.203.0.1.33333: Flags [P.], seq 100:109, ack 900, win 502, options [nop,nop,TS val 1 ecr 2], length 9'
 const ACK = '1795229391.623456 fasttcp12b In  IP 10.203.0.1.33333 > 10.203.0.2.40512: Flags [.], ack 109, win 509, options [nop,nop,TS val 3 ecr 4], length 0'
@@ -73,22 +72,5 @@ describe('benchmarks: segments', () => {
     const [segment] = toSegments({ sender: [data(40, 100, 1)], receiver: [data(40.1, 100, 1)] }, { port: 1, start: 0, capturedLate: 40 })
 
     expect(segment).to.include({ sent: 0, received: 40.1 })
-  })
-})
-
-describe('benchmarks: moments', () => {
-  it('names what is near together', () => {
-    expect(moments([0, 40, 45.4, 50], 10)).to.deep.equal([
-      { first: 0, count: 1, middle: 0, text: '1\n0 ms' },
-      { first: 1, count: 3, middle: 45, text: '2–4\n40–50 ms' }
-    ])
-  })
-
-  it('groups the digits of long times', () => {
-    expect(moments([1_504.4], 10)[0].text).to.equal('1\n1,504 ms')
-  })
-
-  it('has nothing to say of nothing', () => {
-    expect(moments([], 10)).to.be.empty()
   })
 })
