@@ -22,7 +22,7 @@ export const addressesCommand = new Command('addresses')
   .option('--limit <s>', 'how long a crawl may take', numberFrom(1), 60)
   .option('--seed <n>', 'for which addresses of the crawl are dead', wholeFrom(0), 1)
   .addOption(outOption())
-  .action(async ({ out, ...flags }: Omit<AddressesInit, 'command'> & { out: string }, command: Command) => {
+  .action(async ({ out, ...flags }: Omit<AddressesInit, 'command'> & { out?: string }, command: Command) => {
     const report = await runAddresses({ ...flags, command: commandText(command) })
 
     await showResults(addressesResults(report), out)

@@ -1,4 +1,3 @@
-import path from 'node:path'
 import { Option } from 'commander'
 import { directory, listOf, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
 import { namesIn } from '../../test/lab/peers/registry.ts'
@@ -6,14 +5,10 @@ import { RESULTS } from '../report/results.ts'
 import type { SuiteName } from '../../test/lab/peers/contender.ts'
 import type { Command } from 'commander'
 
-/** What git does not keep */
-const LOCAL = path.join(RESULTS, 'local')
-
 export function outOption (): Option {
-  return new Option('--out [directory]', 'where JSON, Markdown and charts go; without a directory those in benchmarks/results are replaced')
+  return new Option('--out [directory]', 'also write JSON, Markdown and charts; without a directory into benchmarks/results, which git ignores')
     .argParser(directory)
     .preset(RESULTS)
-    .default(LOCAL, 'benchmarks/results/local')
 }
 
 export function seedOption (): Option {

@@ -22,7 +22,7 @@ interface ConnectFlags {
   link?: LinkKind
   rivals?: string[]
   seed: number
-  out: string
+  out?: string
   json?: string
   listen?: string
   dial?: string

@@ -10,7 +10,7 @@ export const fastOpenCommand = new Command('fast-open')
   .description('one dial without TCP Fast Open and one with it, each segment captured (needs root and tcpdump)')
   .option('--delay <ms>', 'one-way delay of the link', numberFrom(1), 40)
   .addOption(outOption())
-  .action(async ({ delay, out }: { delay: number, out: string }, command: Command) => {
+  .action(async ({ delay, out }: { delay: number, out?: string }, command: Command) => {
     const outcome = await runFastOpen(delay, commandText(command))
 
     if (typeof outcome === 'string') {

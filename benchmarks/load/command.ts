@@ -28,7 +28,7 @@ interface LoadFlags extends Partial<Matrix> {
   full?: boolean
   jobs: number
   keep?: boolean
-  out: string
+  out?: string
 }
 
 const JS: JsName[] = ['official', 'transport', 'ours']
@@ -70,8 +70,8 @@ export const loadCommand = new Command('load')
       transfers,
       jobs,
       command: commandText(command),
-      earlier: keep ? await earlierReport(out) : undefined,
-      onProgress: async report => { await writeResults({ ...loadResults(report), charts: {} }, out) }
+      earlier: keep && out != null ? await earlierReport(out) : undefined,
+      onProgress: async report => { await (out == null ? undefined : writeResults({ ...loadResults(report), charts: {} }, out)) }
     })
 
     await showResults(loadResults(report), out)

@@ -13,7 +13,7 @@ interface NagleFlags {
   messages: number
   spacing: number
   seed: number
-  out: string
+  out?: string
 }
 
 const RUNS = 5

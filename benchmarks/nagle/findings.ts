@@ -31,7 +31,7 @@ export function findings (link: NagleLink, cases: NagleCase[]): CaseFindings[] {
       sizes,
       agreeing,
       runs: runs.length,
-      retransmissions: runs.flatMap(({ segments }) => segments).filter(({ retransmission }) => retransmission).length,
+      retransmissions: runs.flatMap(({ segments }) => segments).filter(({ retransmission }) => retransmission != null).length,
       arrivals,
       first: arrivals[0],
       last: arrivals[arrivals.length - 1]
@@ -41,7 +41,7 @@ export function findings (link: NagleLink, cases: NagleCase[]): CaseFindings[] {
 
 function sizesOf ({ segments }: NagleRun): number[] {
   return segments
-    .filter(({ from, bytes, retransmission }) => from === 'sender' && bytes > 0 && !retransmission)
+    .filter(({ from, bytes, retransmission }) => from === 'sender' && bytes > 0 && retransmission == null)
     .map(({ bytes }) => bytes)
 }
 

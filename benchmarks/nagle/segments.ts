@@ -13,8 +13,8 @@ export interface Segment {
   /** Bytes of payload, 0 for a pure ACK. */
   bytes: number
 
-  /** True where these bytes were sent before. */
-  retransmission: boolean
+  /** Given where these bytes were sent before. */
+  retransmission?: true
 }
 
 export interface Captured {
@@ -60,7 +60,7 @@ export function toSegments ({ sender, receiver }: Captured, { port, start, captu
         sent: microseconds(packet.time - start - capturedLate),
         received: received == null ? undefined : microseconds(received.time - start),
         bytes: packet.length,
-        retransmission
+        ...retransmission ? { retransmission } : {}
       }
     })
     .toSorted((a, b) => a.sent - b.sent)

@@ -13,7 +13,7 @@ interface PerfFlags {
   rounds?: number
   size?: number
   seed: number
-  out: string
+  out?: string
 }
 
 const DIALERS: Dialer[] = ['official', 'transport', 'ours', 'go', 'rust']

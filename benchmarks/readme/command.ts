@@ -5,8 +5,7 @@ import { Command, Option } from 'commander'
 import { packageRoot } from '../../test/lab/script-path.ts'
 import { connectResults } from '../connect/page.ts'
 import { nagleResults } from '../nagle/page.ts'
-import { writeResults } from '../report/results.ts'
-import { RESULTS } from '../report/results.ts'
+import { FIGURES, writeResults } from '../report/results.ts'
 import { scaleResults } from '../scale/page.ts'
 import { throughputResults } from '../throughput/page.ts'
 import { replaceBlock } from './block.ts'
@@ -14,8 +13,8 @@ import { readReports } from './reports.ts'
 import { summaryBlock } from './summary.ts'
 
 export const readmeCommand = new Command('readme')
-  .description('writes the table of README, the pages and the charts again, from the JSON files of the results')
-  .addOption(new Option('--results <directory>', 'where the JSON files are').default(RESULTS, 'benchmarks/results'))
+  .description('writes the table of README and the charts of docs again, from the JSON files in docs/figures')
+  .addOption(new Option('--results <directory>', 'where the JSON files are').default(FIGURES, 'docs/figures'))
   .addOption(new Option('--readme <file>', 'where the summary between the markers is replaced').default(path.join(packageRoot(), 'README.md'), 'README.md'))
   .action(async ({ results, readme }: { results: string, readme: string }) => {
     const reports = await readReports(results)
@@ -31,5 +30,5 @@ export const readmeCommand = new Command('readme')
 
     await writeFile(readme, replaceBlock(await readFile(readme, 'utf8'), summaryBlock(reports)))
 
-    console.log(`Written: ${[readme, ...all.flatMap(suite => suite == null ? [] : `${suite.name}.md and its charts`)].join(', ')}`)
+    console.log(`Written: ${[readme, ...all.flatMap(suite => suite == null ? [] : `the charts of ${suite.name}`)].join(', ')}`)
   })

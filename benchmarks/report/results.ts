@@ -3,7 +3,10 @@ import path from 'node:path'
 import { packageRoot } from '../../test/lab/script-path.ts'
 import type { TopLevelSpec } from 'vega-lite'
 
-/** Where results are kept: in the source tree, also when run from `dist`. */
+/** What README and docs show: in the source tree, also when run from `dist`. */
+export const FIGURES = path.join(packageRoot(), 'docs', 'figures')
+
+/** Ignored by git */
 export const RESULTS = path.join(packageRoot(), 'benchmarks', 'results')
 
 export interface Results {
@@ -19,7 +22,8 @@ export interface Results {
 }
 
 /**
- * Writes `<name>.json`, where NaN is null, `<name>.md` and a `.svg` for each chart.
+ * Writes `<name>.json`, where NaN is null, and a `.svg` for each chart. Beside what the docs show, the page
+ * goes into `<name>.md`, too.
  *
  * @returns the files, in that order, as seen from where we are
  */
@@ -35,8 +39,8 @@ export async function writeResults ({ name, json, page, charts }: Results, direc
 
   return [
     // first: what was measured is not lost where a chart fails
-    await write(`${name}.json`, `${JSON.stringify(json, null, 2)}\n`),
-    await write(`${name}.md`, `${page.trimEnd()}\n`),
+    await write(`${name}.json`, jsonText(json)),
+    ...directory === FIGURES ? [] : [await write(`${name}.md`, `${page.trimEnd()}\n`)],
     ...await Promise.all(Object.entries(charts).map(async ([name, chart]) => {
       // vega is slow to load, and seldom needed
       const { renderSvg } = await import('./svg.ts')
@@ -46,9 +50,17 @@ export async function writeResults ({ name, json, page, charts }: Results, direc
   ]
 }
 
-export async function showResults (results: Results, directory: string): Promise<void> {
-  const files = await writeResults(results, directory)
+/** Prints the page, and writes all into a directory if there is one. */
+export async function showResults (results: Results, directory?: string): Promise<void> {
+  const files = directory == null ? [] : await writeResults(results, directory)
 
   // eslint-disable-next-line no-console
-  console.log(`\n${results.page}\n\nWritten: ${files.join(', ')}`)
+  console.log(`\n${[results.page, ...files.length === 0 ? [] : [`Written: ${files.join(', ')}`]].join('\n\n')}`)
+}
+
+/** A record a line. Four digits are more than any sample is worth. */
+function jsonText (json: object): string {
+  const rounded = (_: string, value: unknown): unknown => typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value
+
+  return `${JSON.stringify(json, rounded).replaceAll('},{', '},\n{')}\n`
 }

@@ -9,6 +9,8 @@ const FONT = '-apple-system, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-ser
 /** How all charts look. The background is the page's. */
 const CONFIG: Config = {
   background: 'transparent',
+  // a page shows the chart as an image, in which nothing reads the labels of its parts
+  aria: false,
   font: FONT,
   padding: 12,
   view: { stroke: null },
@@ -47,7 +49,8 @@ export async function renderSvg (chart: TopLevelSpec): Promise<string> {
   const view = new vega.View(vega.parse(spec), { renderer: 'none' })
 
   try {
-    return `${await view.toSVG()}\n`
+    // more digits than a pixel has
+    return `${(await view.toSVG()).replaceAll(/\d+\.\d{3,}/g, number => `${Number(Number(number).toFixed(2))}`)}\n`
   } finally {
     view.finalize()
   }

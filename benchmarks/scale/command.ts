@@ -15,7 +15,7 @@ interface ScaleFlags {
   rounds?: number
   hold: number
   seed: number
-  out: string
+  out?: string
 }
 
 /** At the stream level 10,000 connections would be minutes of handshakes. */

@@ -22,7 +22,7 @@ interface ThroughputFlags {
   counts: boolean
   freshProcesses: boolean
   nodeOptions: string[]
-  out: string
+  out?: string
 }
 
 const FULL = { rounds: 5, mostRounds: 20, slices: 20, target: 4_000, warmUp: 2_000 }

@@ -41,33 +41,12 @@ function fault (page: string, link: string): string | undefined {
   }
 }
 
-/** npm packs these whatever package.json says */
-const ALWAYS = ['package.json', 'README.md']
-const { files }: { files: string[] } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'))
-
-/** Whether the package holds a file or folder */
-function isPacked (file: string): boolean {
-  const relative = path.relative(root, file)
-  const fits = (pattern: string): boolean => path.matchesGlob(relative, pattern) || relative.startsWith(`${pattern}/`)
-
-  return [...ALWAYS, ...files].some(fits) && !files.some(pattern => pattern.startsWith('!') && fits(pattern.slice(1)))
-}
-
 describe('the documents', () => {
   for (const page of pagesIn(root)) {
     it(`${path.relative(root, page)} links to files and headings that exist`, () => {
       expect(links(read(page)).flatMap(link => fault(page, link) ?? [])).to.deep.equal([])
     })
   }
-
-  it('in the package link to nothing that is left out of it', () => {
-    const dead = pagesIn(root).filter(isPacked).flatMap(page => links(read(page))
-      .map(link => path.resolve(path.dirname(page), decodeURIComponent(link.split('#')[0])))
-      .filter(file => file !== path.dirname(page) && !isPacked(file))
-      .map(file => `${path.relative(root, page)} -> ${path.relative(root, file)}`))
-
-    expect(dead).to.deep.equal([])
-  })
 
   it('SECURITY.md names tests that exist', () => {
     const named = [...read(path.join(root, 'SECURITY.md')).matchAll(/\btest\/[\w./-]*\w/g)].map(([file]) => file)

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
@@ -127,7 +128,8 @@ function sampleOf (scenarios: Scenario[], size: number | undefined, random: () =
 }
 
 async function earlierOutcomes (directory: string): Promise<Outcome[]> {
-  const { outcomes }: Results = JSON.parse(await readFile(path.join(directory, 'results.json'), 'utf8'))
+  const file = path.join(directory, 'results.json')
+  const { outcomes }: Pick<Results, 'outcomes'> = existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : { outcomes: [] }
 
   return outcomes
 }

@@ -58,7 +58,7 @@ await runSuite(withChoice(new Command('test:linux')), async (flags: Choice, suit
     }
   }))
   const failed = await failedCells(choose(cells, ({ name }) => name, flags), suite)
-  const old = await readFile(PAGE, 'utf8')
+  const old = await readFile(PAGE, 'utf8').catch(() => '')
 
   await writeFile(PAGE, `${paragraphs(
     '# Figures of linux()',

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
@@ -118,7 +119,8 @@ function jobsOf (part: Part, { runs = Infinity }: Flags, { results, autonat, atO
 
 /** Cells that were not run keep the results that they have */
 async function withKept (measured: Measured): Promise<Measured> {
-  const kept: Measured = JSON.parse(await readFile(path.join(import.meta.dirname, 'results.json'), 'utf8'))
+  const file = path.join(import.meta.dirname, 'results.json')
+  const kept: Measured = existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : { results: [], autonat: [], atOnce: [] }
 
   return {
     results: Object.values(GROUPS).flat().flatMap(cell => [...measured.results, ...kept.results].find(other => nameOf(other.cell) === nameOf(cell)) ?? []),

@@ -73,7 +73,7 @@ function versionsText (versions: Record<string, string>): string {
 
 function commit (): string | undefined {
   try {
-    const isClean = git('status', '--porcelain', '--', 'src', 'benchmarks', 'package-lock.json', ':(exclude)benchmarks/results') === ''
+    const isClean = git('status', '--porcelain', '--', 'src', 'benchmarks', 'package-lock.json') === ''
 
     return `${git('describe', '--always')}${isClean ? '' : ', changed'}`
   } catch {
