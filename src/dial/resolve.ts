@@ -1,24 +1,23 @@
 import dns from 'node:dns'
 import net from 'node:net'
 import os from 'node:os'
-import { InvalidParametersError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { withCause } from '../errors.ts'
+import { lookUpBy, lookUps } from './look-ups.ts'
 import type { Endpoint, HostEndpoint } from '../addresses.ts'
 import type { Target } from '../connector.ts'
 import type { TCPDialSocketOptions } from '../options.ts'
 import type { Queue } from '@libp2p/utils'
-import type { LookupAddress, LookupAllOptions } from 'node:dns'
+import type { LookupAllOptions } from 'node:dns'
 
 /**
  * The targets that an endpoint leads to, in the order in which they are tried: for a name all of its addresses of
  * the family that is asked for, the two families in turn (RFC 8305). Names are looked up as Node does it, each when
- * `lookUps` has room.
+ * `atOnce` has room.
  *
  * @throws {InvalidParametersError} if the `lookup` option throws
  * @throws {Error} what the look-up says, or the signal's reason
  */
-export async function resolve (endpoint: Endpoint, options: Pick<TCPDialSocketOptions, 'family' | 'hints' | 'lookup' | 'autoSelectFamily'>, signal: AbortSignal, lookUps?: Queue<unknown[]>): Promise<Target[]> {
+export async function resolve (endpoint: Endpoint, options: Pick<TCPDialSocketOptions, 'family' | 'hints' | 'lookup' | 'autoSelectFamily'>, signal: AbortSignal, atOnce?: Queue<unknown[]>): Promise<Target[]> {
   if ('path' in endpoint || net.isIP(endpoint.host) !== 0) {
     return [endpoint]
   }
@@ -27,8 +26,7 @@ export async function resolve (endpoint: Endpoint, options: Pick<TCPDialSocketOp
 
   const family = familyOf(endpoint, options)
   const start = async (): Promise<unknown[]> => lookUp(endpoint.host, family, options, signal)
-  // without the signal: the queue would take a look-up for ended that goes on
-  const found = lookUps == null ? start() : lookUps.add(start)
+  const found = atOnce == null ? start() : atOnce.add(start)
   const addresses = await raceSignal(found, signal, { translateError: () => signal.reason })
   const targets = inTurn(toTargets(addresses, endpoint, family))
 
@@ -48,11 +46,10 @@ function familyOf (endpoint: HostEndpoint, { family = 0 }: { family?: number | s
   return family === 6 || family === 'IPv6' ? 6 : 0
 }
 
-async function lookUp (host: string, family: 0 | 4 | 6, { hints = 0, lookup = dns.lookup }: Pick<TCPDialSocketOptions, 'hints' | 'lookup'>, signal: AbortSignal): Promise<unknown[]> {
+async function lookUp (host: string, family: 0 | 4 | 6, { hints = 0, lookup }: Pick<TCPDialSocketOptions, 'hints' | 'lookup'>, signal: AbortSignal): Promise<unknown[]> {
   // it may have waited
   signal.throwIfAborted()
 
-  const { promise, resolve, reject } = Promise.withResolvers<unknown[]>()
   const all: LookupAllOptions = {
     family,
     // Node's own: only families of which this host has an address
@@ -60,20 +57,7 @@ async function lookUp (host: string, family: 0 | 4 | 6, { hints = 0, lookup = dn
     all: true
   }
 
-  try {
-    lookup(host, all, (err, found: string | LookupAddress[]) => {
-      if (err != null) {
-        reject(err)
-      } else {
-        // the caller's own look-up may ignore `all`
-        resolve(Array.isArray(found) ? found.map(entry => entry?.address) : [found])
-      }
-    })
-  } catch (err: any) {
-    throw withCause(new InvalidParametersError(err.message), err)
-  }
-
-  return promise
+  return lookup == null ? lookUps.find(host, all, signal) : lookUpBy(lookup, host, all)
 }
 
 function toTargets (addresses: unknown[], { host, port }: HostEndpoint, family: 0 | 4 | 6): HostEndpoint[] {

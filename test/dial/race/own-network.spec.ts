@@ -8,7 +8,7 @@ import { SET_UP } from './fixtures/own-network.ts'
 
 const FOLDER = path.join(import.meta.dirname, 'own-network')
 
-const inOwnNetwork = ['unshare', '-n', 'sh', '-c', SET_UP, 'sh']
+const inOwnNetwork = ['unshare', '-nm', 'sh', '-c', SET_UP, 'sh']
 
 const works = process.env.OWN_NETWORK == null && (await execa(inOwnNetwork[0], [...inOwnNetwork.slice(1), 'true'], { reject: false })).exitCode === 0
 
