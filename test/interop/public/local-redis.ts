@@ -11,13 +11,6 @@ export interface LocalRedis {
   close(): Promise<void>
 }
 
-/** @returns what the machine lacks, if it lacks something */
-export async function missingRedis (): Promise<string | undefined> {
-  const { failed } = await execa('redis-server', ['--version'], { reject: false })
-
-  return failed ? 'redis-server (the package of that name in Debian and Ubuntu)' : undefined
-}
-
 /** A real redis-server that keeps nothing */
 export async function startRedis (): Promise<LocalRedis> {
   const directory = await mkdtemp(path.join(os.tmpdir(), 'fast-tcp-redis-'))

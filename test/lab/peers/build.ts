@@ -8,7 +8,7 @@ import { packageRoot } from '../script-path.ts'
 export type PeerName = 'go' | 'rust'
 
 /** Each is written in both languages, under this name */
-export const PROGRAMS = ['interop', 'nat', 'public-transport', 'public-hole-punch'] as const
+export const PROGRAMS = ['interop', 'nat'] as const
 export type ProgramName = typeof PROGRAMS[number]
 
 /** Whether a peer that cannot be built is a failure (CI) or skipped (elsewhere) is the caller's decision. */

@@ -3,7 +3,6 @@
 pub mod behind_nat;
 pub mod flags;
 pub mod program;
-pub mod public_test;
 pub mod security;
 pub mod stdin;
 pub mod swarm;

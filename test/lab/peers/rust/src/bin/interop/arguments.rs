@@ -9,14 +9,12 @@ use peers::{
 pub const USAGE: &str = "\
 usage: interop listen [--host 127.0.0.1] [--port 0] [--security noise|tls] [--streams 512]
        interop dial <multiaddr>|- [--count 100] [--bytes 262144] [--security noise|tls] [--timeout-ms 60000]
-       interop perf <multiaddr> [--bytes 268435456] [--count 200] [--security noise|tls]
-       interop load <multiaddr> [--uploads 1] [--ms 60000] [--security noise|tls]";
+       interop perf <multiaddr> [--bytes 268435456] [--count 200] [--security noise|tls]";
 
 pub enum Command {
     Listen(Listen),
     Dial(Dial),
     Perf(Perf),
-    Load(Load),
 }
 
 pub struct Listen {
@@ -40,13 +38,6 @@ pub struct Perf {
     pub security: Security,
 }
 
-pub struct Load {
-    pub target: Multiaddr,
-    pub uploads: usize,
-    pub duration: Duration,
-    pub security: Security,
-}
-
 /// What is dialed, one after the other.
 pub enum Targets {
     /// The same address so many times.
@@ -59,7 +50,7 @@ impl Command {
     pub fn parse(mut args: impl Iterator<Item = String>) -> Result<Self, String> {
         let command = args.next();
         let target = match command.as_deref() {
-            Some("dial" | "perf" | "load") => args.next(),
+            Some("dial" | "perf") => args.next(),
             _ => None,
         };
         let mut flags = Flags::parse(args)?;
@@ -85,12 +76,6 @@ impl Command {
                 target: parse("address", &target.ok_or("no address to dial")?)?,
                 bytes: flags.take("bytes", 256 << 20)?,
                 count: flags.take("count", 200)?,
-                security,
-            }),
-            Some("load") => Self::Load(Load {
-                target: parse("address", &target.ok_or("no address to dial")?)?,
-                uploads: flags.take("uploads", 1)?,
-                duration: Duration::from_millis(flags.take("ms", 60_000)?),
                 security,
             }),
             _ => return Err("no such command".to_owned()),

@@ -3,13 +3,9 @@
 
 mod arguments;
 mod arrivals;
-mod busy_line;
 mod dial;
 mod listen;
-mod load;
 mod node;
-mod open;
-mod per_connection;
 mod perf;
 mod protocols;
 mod serve;
@@ -25,7 +21,6 @@ async fn main() {
         Command::Listen(options) => listen::listen(options).await,
         Command::Dial(options) => dial::dial(options).await,
         Command::Perf(options) => perf::perf(options).await,
-        Command::Load(options) => load::load(options).await,
     })
     .await
 }

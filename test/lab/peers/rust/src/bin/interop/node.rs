@@ -9,7 +9,7 @@ use peers::{
     swarm::{keep_connections, swarm},
 };
 
-use crate::{arrivals::Arrivals, open, per_connection::PerConnection, serve};
+use crate::{arrivals::Arrivals, serve};
 
 /// What nearly every rust-libp2p node has, and streams.
 #[derive(NetworkBehaviour)]
@@ -17,7 +17,6 @@ pub struct Behaviour {
     identify: identify::Behaviour,
     ping: ping::Behaviour,
     pub stream: libp2p_stream::Behaviour,
-    pub open: open::Behaviour,
     serve: Toggle<serve::Behaviour>,
 }
 
@@ -40,7 +39,7 @@ pub fn node(security: Security, role: Role) -> Result<Swarm<Behaviour>, BoxError
             (
                 muxer,
                 Some(streams),
-                Some(PerConnection(serve::Streams { arrivals })),
+                Some(serve::Behaviour { arrivals }),
             )
         }
     };
@@ -60,7 +59,6 @@ pub fn node(security: Security, role: Role) -> Result<Swarm<Behaviour>, BoxError
             )),
             ping: ping::Behaviour::default(),
             stream: libp2p_stream::Behaviour::new(),
-            open: open::Behaviour::new(),
             serve: serve.into(),
         },
         configure,

@@ -9,17 +9,21 @@ use std::{
 
 use futures::{AsyncReadExt, AsyncWriteExt, future::Either};
 use libp2p::{
-    Stream, StreamProtocol,
-    core::upgrade::{DeniedUpgrade, ReadyUpgrade, SelectUpgrade},
+    Multiaddr, PeerId, Stream, StreamProtocol,
+    core::{
+        Endpoint,
+        transport::PortUse,
+        upgrade::{DeniedUpgrade, ReadyUpgrade, SelectUpgrade},
+    },
     swarm::{
-        ConnectionHandler, ConnectionHandlerEvent, SubstreamProtocol,
+        ConnectionDenied, ConnectionHandler, ConnectionHandlerEvent, ConnectionId, FromSwarm,
+        NetworkBehaviour, SubstreamProtocol, THandler, THandlerInEvent, THandlerOutEvent, ToSwarm,
         handler::{ConnectionEvent, FullyNegotiatedInbound},
     },
 };
 
 use crate::{
     arrivals::{Arrivals, Upload},
-    per_connection::{Handlers, PerConnection},
     protocols::{ECHO, PERF, SINK},
 };
 
@@ -86,11 +90,9 @@ pub async fn send_bytes(stream: &mut Stream, mut count: u64) -> io::Result<()> {
 }
 
 /// Gives every inbound stream a task of its own.
-pub struct Streams {
+pub struct Behaviour {
     pub arrivals: Arrivals,
 }
-
-pub type Behaviour = PerConnection<Streams>;
 
 /// One per connection. It opens no stream and has nothing to tell the behaviour.
 pub struct Handler {
@@ -144,12 +146,51 @@ impl ConnectionHandler for Handler {
     }
 }
 
-impl Handlers for Streams {
-    type Handler = Handler;
+/// Gives each connection a handler, and hears neither of the swarm nor of what handlers do.
+impl NetworkBehaviour for Behaviour {
+    type ConnectionHandler = Handler;
+    type ToSwarm = Infallible;
 
-    fn handler(&self) -> Handler {
-        Handler {
+    fn handle_established_inbound_connection(
+        &mut self,
+        _: ConnectionId,
+        _: PeerId,
+        _: &Multiaddr,
+        _: &Multiaddr,
+    ) -> Result<THandler<Self>, ConnectionDenied> {
+        Ok(Handler {
             arrivals: self.arrivals.clone(),
-        }
+        })
+    }
+
+    fn handle_established_outbound_connection(
+        &mut self,
+        _: ConnectionId,
+        _: PeerId,
+        _: &Multiaddr,
+        _: Endpoint,
+        _: PortUse,
+    ) -> Result<THandler<Self>, ConnectionDenied> {
+        Ok(Handler {
+            arrivals: self.arrivals.clone(),
+        })
+    }
+
+    fn on_swarm_event(&mut self, _: FromSwarm) {}
+
+    fn on_connection_handler_event(
+        &mut self,
+        _: PeerId,
+        _: ConnectionId,
+        event: THandlerOutEvent<Self>,
+    ) {
+        match event {}
+    }
+
+    fn poll(
+        &mut self,
+        _: &mut Context<'_>,
+    ) -> Poll<ToSwarm<Self::ToSwarm, THandlerInEvent<Self>>> {
+        Poll::Pending
     }
 }
