@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { STACKS, ourTcp } from '../../test/lab/peers/stacks.ts'
+import { STACKS, transportOf } from '../../test/lab/peers/stacks.ts'
 import { serve } from '../../test/lab/process/serve.ts'
 import { activeOpens, counterIn } from './kernel-counters.ts'
 import type { CostRow, CrawlRow, Dialed } from './report.ts'
@@ -107,7 +107,7 @@ const tasks = {
   /** Dials a peer whose first address is live, in batches: by a node that races addresses and by one that does not, in turn */
   async cost (addresses: string[], batches: number, size: number): Promise<CostRow[]> {
     const raced = await start([])
-    const plain: Libp2p = await stack.createLibp2p({ ...stack.options, transports: [await ourTcp({ attemptDelay: false })], addresses: { listen: [] }, connectionMonitor: { enabled: false } })
+    const plain: Libp2p = await stack.createLibp2p({ ...stack.options, transports: [await transportOf('plain', { attemptDelay: false })], addresses: { listen: [] }, connectionMonitor: { enabled: false } })
     const rows: CostRow[] = []
 
     nodes.push(plain)

@@ -1,6 +1,6 @@
 import { programOf } from './program.ts'
 import { rawNet } from './raw-net.ts'
-import { STACKS, currentNode, officialConnection, officialTcp, olderNode, ourConnection, ourTcp } from './stacks.ts'
+import { STACKS, currentNode, officialConnection, olderNode, ourConnection } from './stacks.ts'
 import type { Contender, Level, OpenOptions, Peer, SuiteName } from './contender.ts'
 
 export const LEVELS: Level[] = ['connection', 'stream']
@@ -99,7 +99,7 @@ export async function openPeer (level: string, name: string, options?: OpenOptio
  * takes 1.1 times as long beside modules that it does not use.
  */
 export async function openAmongAll (level: string, name: string): Promise<Peer> {
-  await Promise.all([officialTcp(), ourTcp(), import('libp2p'), import('@libp2p/noise'), import('@libp2p/yamux')])
+  await Promise.all([import('../stacks.ts'), import('libp2p')])
 
   return openPeer(level, name)
 }

@@ -10,6 +10,7 @@ import type { Contender, OpenOptions } from './contender.ts'
 import type { Stack } from './node.ts'
 import type { TransportFactory } from './transport.ts'
 import type { TCPOptions } from '../../../src/index.ts'
+import type { StackName, TransportName } from '../stacks.ts'
 import type { Stream } from '@libp2p/interface'
 
 /** The connections of 5 minutes of idleness must not be cut after 2, in ms */
@@ -22,61 +23,45 @@ const TCP_OPTIONS = {
 
 type Composed = Pick<Contender, 'versions' | 'open'>
 
-export async function officialTcp ({ noDelay = true }: OpenOptions = {}): Promise<TransportFactory> {
-  const { tcp } = await import('@libp2p/tcp')
+/** Loaded when it is needed: a plain socket has neither */
+export async function transportOf (name: TransportName, { noDelay = true, ...options }: OpenOptions & TCPOptions = {}): Promise<TransportFactory> {
+  const { TRANSPORTS } = await import('../stacks.ts')
 
-  return tcp({ ...TCP_OPTIONS, dialOpts: { noDelay } })
-}
-
-export async function ourTcp ({ noDelay = true, ...options }: OpenOptions & TCPOptions = {}): Promise<TransportFactory> {
-  const { tcp } = await import('../../../src/index.ts')
-
-  return tcp({ ...TCP_OPTIONS, dialOpts: { noDelay }, ...options })
+  return TRANSPORTS[name]({ ...TCP_OPTIONS, dialOpts: { noDelay }, ...options })
 }
 
 export const officialConnection: Composed = {
   versions: () => installedVersions(['@libp2p/tcp', '@libp2p/utils']),
-  open: async options => transportPeer(await officialTcp(options))
+  open: async options => transportPeer(await transportOf('official', options))
 }
 
 export function ourConnection (tcpOptions: TCPOptions = {}): Composed {
   return {
     versions: () => ({ ...ourVersion(), ...installedVersions(['@libp2p/utils']) }),
-    open: async ({ noDelay } = {}) => transportPeer(await ourTcp({ noDelay, ...tcpOptions }))
+    open: async ({ noDelay } = {}) => transportPeer(await transportOf('plain', { noDelay, ...tcpOptions }))
   }
 }
 
 /** Over the libp2p that the project is developed with */
 export const STACKS = {
-  official: async () => currentStack(await officialTcp()),
+  official: async () => currentStack('official'),
 
   /** noDelay and CLOSE_TIMEOUT alone */
-  recipe: async () => currentStack(await ourTcp({ optimistic: false })),
-  transport: async () => currentStack(await ourTcp()),
-  ours: async () => currentStack(await ourTcp(), true),
+  recipe: async () => currentStack('plain', { optimistic: false }),
+  transport: async () => currentStack('plain'),
+  ours: async () => currentStack('ours'),
 
   /** The windows are left to yamux */
-  'no-credit': async () => currentStack(await ourTcp({ credit: false }), true),
+  'no-credit': async () => currentStack('ours', { credit: false }),
 
   /** Sends what the kernel takes */
-  'no-window': async () => currentStack(await ourTcp({ sendWindow: false }), true),
+  'no-window': async () => currentStack('ours', { sendWindow: false }),
 
   /** With what `linux()` sets by default */
-  linux: async () => {
-    const { linux } = await import('../../../src/linux/index.ts')
+  linux: async () => currentStack('linux'),
 
-    return currentStack(await ourTcp({ linux: linux() }), true)
-  },
-
-  /**
-   * With the first bytes of a dial in the SYN where both hosts allow that: a link of
-   * network namespaces does, loopback seldom
-   */
-  'fast-open': async () => {
-    const { linux } = await import('../../../src/linux/index.ts')
-
-    return currentStack(await ourTcp({ linux: linux({ fastOpen: true }) }), true)
-  }
+  /** With the first bytes of a dial in the SYN where both hosts allow that: a link of network namespaces does, loopback seldom */
+  'fast-open': async () => currentStack('fast-open')
 }
 
 export function currentNode (name: keyof typeof STACKS): Composed {
@@ -86,25 +71,14 @@ export function currentNode (name: keyof typeof STACKS): Composed {
   }
 }
 
-/** Where it is decorated, encrypter, muxer and streams negotiate optimistically too */
-async function currentStack (transport: TransportFactory, isDecorated = false): Promise<Stack> {
-  const [{ createLibp2p }, { optimistic }, { noise }, { yamux }, { multiaddr }] = await Promise.all([
-    import('libp2p'),
-    import('../../../src/index.ts'),
-    import('@libp2p/noise'),
-    import('@libp2p/yamux'),
-    import('@multiformats/multiaddr')
-  ])
+async function currentStack (name: StackName, options?: TCPOptions): Promise<Stack> {
+  const [{ createLibp2p }, { EAGER, stack }, { multiaddr }] = await Promise.all([import('libp2p'), import('../stacks.ts'), import('@multiformats/multiaddr')])
 
   return {
     createLibp2p,
     multiaddr,
-    options: {
-      transports: [transport],
-      connectionEncrypters: [isDecorated ? optimistic(noise()) : noise()],
-      streamMuxers: [isDecorated ? optimistic(yamux()) : yamux()]
-    },
-    streamOptions: isDecorated ? { negotiateFully: false } : {},
+    options: stack(name, { tcp: { ...TCP_OPTIONS, dialOpts: { noDelay: true }, ...options } }),
+    streamOptions: name === 'official' || name === 'plain' ? {} : EAGER,
     toChannel (stream: Stream) {
       if (stream.direction === 'inbound') {
         stream.addEventListener('remoteCloseWrite', () => { stream.close().catch(() => {}) })
