@@ -1,13 +1,13 @@
 import { exec } from '../../test/lab/link/exec.ts'
 import { addressOf } from '../../test/lab/peers/address.ts'
 import { binaryOf, buildPeer } from '../../test/lab/peers/build.ts'
-import { runProgram } from '../../test/lab/peers/program.ts'
+import { runProgram } from '../../test/lab/process/program.ts'
 import { scriptPath } from '../../test/lab/script-path.ts'
 import { activeOpens } from './kernel-counters.ts'
 import type { Dialed, ProgramStack, StackName } from './report.ts'
 import type { AddressesTasks } from './worker.ts'
 import type { Link } from '../../test/lab/link/link.ts'
-import type { RunningProgram } from '../../test/lab/peers/program.ts'
+import type { Program } from '../../test/lab/process/program.ts'
 import type { Worker } from '../../test/lab/process/worker.ts'
 
 /** A peer, and servers that are not that peer: its id, and the port of each */
@@ -64,7 +64,7 @@ async function programEnds (link: Link, name: ProgramStack): Promise<Ends> {
     throw new Error(`there is no working ${built.toolchain} on this machine`)
   }
 
-  const start = (end: 'listener' | 'dialer', ...args: string[]): RunningProgram => runProgram(link.commandAt(end, [binaryOf(name), ...args]))
+  const start = (end: 'listener' | 'dialer', ...args: string[]): Program => runProgram(link.commandAt(end, [binaryOf(name), ...args]))
   // go-libp2p dials the lowest port first: the kernel chooses none as high as this
   const peers = [HIGH_PORT, 0].map(port => start('listener', 'listen', '--host', '0.0.0.0', '--port', `${port}`))
   const dialer = start('dialer', 'dial', '-', '--bytes', '1', '--timeout-ms', `${TIMEOUT}`)

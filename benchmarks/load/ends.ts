@@ -1,6 +1,6 @@
 import { addressOf, multiaddrOf } from '../../test/lab/peers/address.ts'
 import { binaryOf } from '../../test/lab/peers/build.ts'
-import { runProgram } from '../../test/lab/peers/program.ts'
+import { runProgram } from '../../test/lab/process/program.ts'
 import { scriptPath } from '../../test/lab/script-path.ts'
 import type { Arrived, Cell, Load, StackName } from './report.ts'
 import type { LoadTasks } from './worker.ts'

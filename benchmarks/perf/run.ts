@@ -1,5 +1,5 @@
 import { binaryOf } from '../../test/lab/peers/build.ts'
-import { runProgram } from '../../test/lab/peers/program.ts'
+import { runProgram } from '../../test/lab/process/program.ts'
 import { contenderNamed } from '../../test/lab/peers/registry.ts'
 import { progress } from '../../test/lab/process/progress.ts'
 import { seededRandom, shuffled } from '../../test/lab/process/random.ts'

@@ -1,29 +1,21 @@
 /*
- * Runs one scenario against one transport, in a process that it may bring down:
- * `child.ts <suite> <scenario> <seed> <runs>`. Tells its parent of every run.
+ * Runs one scenario against one transport, in a process that it may bring down: `child.ts <suite> <scenario> <seed> <runs>`. Prints a line
+ * for every run.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { cleaningUp } from '../fixtures/cleanup.ts'
-import { endWithParent } from '../lab/process/end-with-parent.ts'
 import { seededRandom } from '../lab/process/random.ts'
 import { suites } from './suites.ts'
-import type { Scenario } from './scenario.ts'
-
-export type Message =
-  { type: 'run', error?: string, faults: number, measured: Record<string, number> } |
-  { type: 'unhealthy', what: string } |
-  { type: 'done' }
+import type { Scenario, Told } from './scenario.ts'
 
 /**
- * How long a process may live on when everything in it is done, in ms. One of them
- * libp2p takes for itself: a node that has stopped still waits a second to look at
- * its addresses (`debounce` in its address manager).
+ * How long a process may live on when everything in it is done, in ms. One of them libp2p takes for itself: a node that has stopped still
+ * waits a second to look at its addresses (`debounce` in its address manager).
  */
 const EXIT_TIMEOUT = 2_000
 
 const [suiteName, scenarioName, seed, runs] = process.argv.slice(2)
-const suite = (await suites()).find(({ name }) => name === suiteName)
-const scenario = suite?.scenarios.find(({ name }) => name === scenarioName)
+const scenario = suites.find(({ name }) => name === suiteName)?.scenarios.find(({ name }) => name === scenarioName)
 
 if (scenario == null) {
   throw new Error(`There is no scenario ${suiteName}: ${scenarioName}`)
@@ -37,9 +29,8 @@ process.on('warning', warning => {
   }
 })
 
-endWithParent()
-// the channel keeps nothing alive: what waits for something that never comes has to end
-process.channel?.unref()
+// the end of a pipe that closes when our parent dies; it keeps nothing alive: what waits for something that never comes has to end
+process.stdin.once('end', () => process.exit()).resume().unref()
 
 await cleaningUp(async defer => {
   const total = Number(runs)
@@ -57,10 +48,7 @@ await cleaningUp(async defer => {
 await nextTurn()
 tell({ type: 'done' })
 // nothing may keep this process alive now: this timer does not
-setTimeout(() => {
-  unhealthy(`did not end within ${EXIT_TIMEOUT} ms: ${process.getActiveResourcesInfo().join()}`)
-  process.disconnect()
-}, EXIT_TIMEOUT).unref()
+setTimeout(() => { unhealthy(`did not end within ${EXIT_TIMEOUT} ms: ${process.getActiveResourcesInfo().join()}`) }, EXIT_TIMEOUT).unref()
 
 async function once (run: Awaited<ReturnType<Scenario['prepare']>>, index: number): Promise<void> {
   const measured: Record<string, number> = {}
@@ -82,6 +70,6 @@ function unhealthy (what: string): void {
   tell({ type: 'unhealthy', what })
 }
 
-function tell (message: Message): void {
-  process.send?.(message)
+function tell (told: Told): void {
+  process.stdout.write(`${JSON.stringify(told)}\n`)
 }

@@ -1,24 +1,17 @@
-import { noise } from '@libp2p/noise'
-import { yamux } from '@libp2p/yamux'
-import { optimistic } from '../../src/index.ts'
 import { createNode } from '../fixtures/node.ts'
 import { openSockets, until } from '../fixtures/waiting.ts'
+import { stack } from '../lab/stacks.ts'
 import type { Defer } from '../fixtures/cleanup.ts'
 import type { TestNode, TestNodeOptions } from '../fixtures/node.ts'
 
 /**
  * Every other node of ours saves the round trips of encrypter and muxer too
  */
-export async function nodeOf (defer: Defer, index: number, options: TestNodeOptions = {}): Promise<TestNode> {
-  if (process.env.TRANSPORT === 'official' || index % 2 === 0) {
-    return createNode(defer, options)
-  }
+export async function nodeOf (defer: Defer, index: number, options: TestNodeOptions = {}, encrypter?: unknown): Promise<TestNode> {
+  const isStock = process.env.TRANSPORT === 'official' || index % 2 === 0
+  const { connectionEncrypters, streamMuxers } = stack(isStock ? 'official' : 'ours', { encrypter })
 
-  return createNode(defer, {
-    ...options,
-    connectionEncrypters: [optimistic(noise())],
-    streamMuxers: [optimistic(yamux())]
-  })
+  return createNode(defer, { connectionEncrypters, streamMuxers, ...options })
 }
 
 /**

@@ -10,20 +10,5 @@ import { blockedLoop } from './stall/suite.ts'
 import { upgrade } from './upgrade/suite.ts'
 import type { Suite } from './scenario.ts'
 
-/**
- * Everything that is done to the transport, in the order of the report
- */
-export async function suites (): Promise<Suite[]> {
-  return [
-    integrity,
-    lossy,
-    closeUnderLoad,
-    kill,
-    blackHole,
-    blockedLoop,
-    abort,
-    hostile,
-    upgrade,
-    resources
-  ]
-}
+/** All that is done to the transport */
+export const suites: Suite[] = [integrity, lossy, closeUnderLoad, kill, blackHole, blockedLoop, abort, hostile, upgrade, resources]

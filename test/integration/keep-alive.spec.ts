@@ -35,7 +35,7 @@ describe('a peer tagged keep-alive', function () {
     await node.services.ping.ping(remotePeer)
 
     const disconnected = pEvent(node, 'peer:disconnect', { timeout: 10_000 })
-    peer.process.kill('SIGKILL')
+    peer.kill()
     const { detail } = await disconnected as CustomEvent<PeerId>
     expect(detail.toString()).to.equal(remotePeer.toString())
 

@@ -4,17 +4,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { noise } from '@libp2p/noise'
 import { plaintext } from '@libp2p/plaintext'
 import { tls } from '@libp2p/tls'
-import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
-import { optimistic } from '../../src/index.ts'
-import { withoutEarlyMuxer } from '../fault/kill/encrypters.ts'
 import { METHODS, WAITS, slowGater } from '../fault/upgrade/gaters.ts'
 import { KiB, payload, readToEnd, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { createNode } from '../fixtures/node.ts'
 import { portOf } from '../fixtures/raw.ts'
 import { openSockets, until, within } from '../fixtures/waiting.ts'
-import type { Encrypter } from '../fault/kill/encrypters.ts'
+import { stack as stackOf } from '../lab/stacks.ts'
+import { withoutEarlyMuxer } from '../negotiation/fixtures/early-muxer.ts'
+import type { EncrypterFactory } from '../negotiation/fixtures/early-muxer.ts'
 import type { Connection, MultiaddrConnection } from '@libp2p/interface'
 
 const PROTOCOL = '/test/leave/1.0.0'
@@ -22,7 +21,11 @@ const CONNECTIONS = 20
 
 const STACKS = {
   plain: () => ({}),
-  decorated: () => ({ connectionEncrypters: [optimistic(noise())], streamMuxers: [optimistic(yamux())] })
+  decorated () {
+    const { connectionEncrypters, streamMuxers } = stackOf('ours')
+
+    return { connectionEncrypters, streamMuxers }
+  }
 }
 
 /** How the peer leaves as soon as its own end is upgraded */
@@ -126,7 +129,7 @@ for (const [name, encrypter] of Object.entries(ENCRYPTERS)) {
 }
 
 /** Closes the connection when its handshake is done */
-function leaving (encrypter: Encrypter, secure: 'secureInbound' | 'secureOutbound'): Encrypter {
+function leaving (encrypter: EncrypterFactory, secure: 'secureInbound' | 'secureOutbound'): EncrypterFactory {
   return components => {
     const wrapped = withoutEarlyMuxer(encrypter)(components)
 

@@ -3,16 +3,16 @@ import { itDeliversAtOnce } from '../fixtures/all-at-once.ts'
 import { KiB, MiB, payload, sendPolitely, tally, Tallier } from '../fixtures/bytes.ts'
 import { createNode } from '../fixtures/node.ts'
 import { portOf } from '../fixtures/raw.ts'
-import { throttlingRelay } from '../fixtures/relay.ts'
+import { openProxy } from '../lab/link/proxy.ts'
 import type { Tally } from '../fixtures/bytes.ts'
-import type { RelayOptions } from '../fixtures/relay.ts'
 
 const PROTOCOL = '/test/swallow/1.0.0'
 
 interface Case {
   title: string
   size: number
-  relay?: RelayOptions
+  /** Of the line, in bytes a ms */
+  rate?: number
 
   /**
    * The remote stream is paused for so many ms
@@ -21,9 +21,9 @@ interface Case {
 }
 
 const cases: Case[] = [
-  { title: '3 MiB over a link of 64 KiB every 20 ms', size: 3 * MiB, relay: { bytes: 64 * KiB, every: 20 } },
-  { title: '16 MiB over a link of 64 KiB every 20 ms', size: 16 * MiB, relay: { bytes: 64 * KiB, every: 20 } },
-  { title: '3 MiB over a link of 256 KiB every 300 ms', size: 3 * MiB, relay: { bytes: 256 * KiB, every: 300 } },
+  { title: '3 MiB over a link of 3.2 MiB/s', size: 3 * MiB, rate: 64 * KiB / 20 },
+  { title: '16 MiB over a link of 3.2 MiB/s', size: 16 * MiB, rate: 64 * KiB / 20 },
+  { title: '3 MiB over a link of 0.8 MiB/s', size: 3 * MiB, rate: 256 * KiB / 300 },
   { title: '3 MiB to a stream that is paused for 2 s', size: 3 * MiB, pauseFor: 2_000 }
 ]
 
@@ -34,7 +34,7 @@ const cases: Case[] = [
 describe('fault 1: everything sent over Noise and yamux before close() arrives', function () {
   this.timeout(60_000)
 
-  itDeliversAtOnce(cases, async (defer, { size, relay, pauseFor }) => {
+  itDeliversAtOnce(cases, async (defer, { size, rate, pauseFor }) => {
     const [dialer, listener] = await Promise.all([
       createNode(defer),
       createNode(defer, { listen: true })
@@ -55,8 +55,9 @@ describe('fault 1: everything sent over Noise and yamux before close() arrives',
     })
 
     const port = portOf(listener.getMultiaddrs()[0])
-    const dialPort = relay == null ? port : await throttlingRelay(defer, port, relay)
-    const connection = await dialer.dial(multiaddr(`/ip4/127.0.0.1/tcp/${dialPort}/p2p/${listener.peerId}`))
+    const proxy = await openProxy({ target: { host: '127.0.0.1', port }, up: { rate } })
+    defer(async () => proxy.close())
+    const connection = await dialer.dial(multiaddr(`/ip4/127.0.0.1/tcp/${proxy.port}/p2p/${listener.peerId}`))
     const stream = await connection.newStream(PROTOCOL)
     const data = payload(size)
     const signal = AbortSignal.timeout(20_000)

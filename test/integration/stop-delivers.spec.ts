@@ -4,8 +4,8 @@ import { KiB, MiB, payload } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { createNode } from '../fixtures/node.ts'
 import { portOf } from '../fixtures/raw.ts'
-import { throttlingRelay } from '../fixtures/relay.ts'
 import { until } from '../fixtures/waiting.ts'
+import { openProxy } from '../lab/link/proxy.ts'
 
 const PROTOCOL = '/test/swallow/1.0.0'
 
@@ -18,7 +18,8 @@ describe('a node that is stopped', () => {
         createNode(defer),
         createNode(defer, { listen: true })
       ])
-      const port = await throttlingRelay(defer, portOf(listener.getMultiaddrs()[0]), { bytes: 64 * KiB, every: 5, to: stopping === 'dialer' ? 'server' : 'client' })
+      const { port, close } = await openProxy({ target: { host: '127.0.0.1', port: portOf(listener.getMultiaddrs()[0]) }, [stopping === 'dialer' ? 'up' : 'down']: { rate: 64 * KiB / 5 } })
+      defer(close)
       const outbound = await dialer.dial(multiaddr(`/ip4/127.0.0.1/tcp/${port}/p2p/${listener.peerId}`))
 
       await until(() => listener.getConnections(dialer.peerId).length === 1, 'the listener knows of the connection')

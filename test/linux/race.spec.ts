@@ -9,7 +9,7 @@ import { createNode } from '../fixtures/node.ts'
 import { rawTransport, portOf } from '../fixtures/raw.ts'
 import { skipUnless } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
-import { delayProxy } from '../lab/link/delay-proxy.ts'
+import { openProxy } from '../lab/link/proxy.ts'
 import { canListen } from './fixtures/availability.ts'
 import type { TCPOptions } from '../../src/index.ts'
 
@@ -82,7 +82,7 @@ describe(`a dial of a peer whose first SYN carries data${isOwnNamespace ? '' : '
     const tcp = { linux: linux({ fastOpen: true }), optimistic: false }
     const live = await createNode(defer, { listen: true })
     const livePort = portOf(live.getMultiaddrs()[0])
-    const proxy = await delayProxy({ target: { host: '127.0.0.1', port: livePort }, delay: 300 })
+    const proxy = await openProxy({ target: { host: '127.0.0.1', port: livePort }, up: { delay: 300 }, down: { delay: 300 } })
     defer(async () => proxy.close())
     const far = addressOf(proxy.port, live.peerId)
     const near = addressOf(livePort, live.peerId)

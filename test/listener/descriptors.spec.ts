@@ -63,7 +63,7 @@ describe('a listener without file descriptors', function () {
     await delay(2_500)
     expect(await noDescriptors()).to.be.lessThan(before + 2, 'it is over')
 
-    child.process.stdin?.end()
+    await child.end()
     expect(await child.exited).to.equal(0)
   })
 })

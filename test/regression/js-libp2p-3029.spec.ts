@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { delayProxy } from '../lab/link/delay-proxy.ts'
+import { openProxy } from '../lab/link/proxy.ts'
 import { bareNode, echoNode, stacks } from '../negotiation/fixtures/stacks.ts'
 import { turnTakingRelay } from '../negotiation/fixtures/turn-taking-relay.ts'
 import { atFirstByte, timeFirstByte } from './fixtures/first-byte.ts'
@@ -70,7 +70,7 @@ describe('js-libp2p #3029: round trips from dial to the first echoed byte', () =
 
     it(`${stack} takes ${roundTrips} round trips, by the clock`, async () => {
       const { dialer, listener, port } = await ends(stack)
-      const proxy = await delayProxy({ target: { host: '127.0.0.1', port }, delay: DELAY })
+      const proxy = await openProxy({ target: { host: '127.0.0.1', port }, up: { delay: DELAY }, down: { delay: DELAY } })
       const times: number[] = []
 
       defer(async () => proxy.close())

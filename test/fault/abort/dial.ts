@@ -13,8 +13,8 @@ import { withoutEarlyMuxer } from '../../negotiation/fixtures/early-muxer.ts'
 import { HEADER, NA, NOISE } from '../../negotiation/fixtures/proposals.ts'
 import { remote, reply } from '../../negotiation/fixtures/remote.ts'
 import { echoNode } from '../../negotiation/fixtures/stacks.ts'
+import { stuckEncrypter } from '../stuck-encrypter.ts'
 import { Stopwatch, handles, nothingLeft } from './promptly.ts'
-import { stuckAfterHandshake } from './stuck-encrypter.ts'
 import type { TCPDialOptions } from '../../../src/index.ts'
 import type { Dialer, DialerOptions } from '../../negotiation/fixtures/dialer.ts'
 import type { Behaviour, Visit } from '../../negotiation/fixtures/remote.ts'
@@ -129,7 +129,7 @@ const points: Record<string, Point> = {
 
     const secured: Array<() => void> = []
     const listener = await echoNode(defer, '127.0.0.1', {
-      connectionEncrypters: [stuckAfterHandshake(withoutEarlyMuxer(noise()), 'inbound', () => { secured.shift()?.() })]
+      connectionEncrypters: [stuckEncrypter(withoutEarlyMuxer(noise()), 'inbound', 'after', () => { secured.shift()?.() })]
     })
 
     return () => ({

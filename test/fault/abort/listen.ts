@@ -9,8 +9,8 @@ import { within } from '../../fixtures/waiting.ts'
 import { dialer } from '../../negotiation/fixtures/dialer.ts'
 import { withoutEarlyMuxer } from '../../negotiation/fixtures/early-muxer.ts'
 import { HEADER, NOISE } from '../../negotiation/fixtures/proposals.ts'
+import { stuckEncrypter } from '../stuck-encrypter.ts'
 import { Stopwatch, handles, nothingLeft } from './promptly.ts'
-import { stuckAfterHandshake } from './stuck-encrypter.ts'
 import type { Dialer, DialerOptions } from '../../negotiation/fixtures/dialer.ts'
 import type { Context, Run, Scenario } from '../scenario.ts'
 import type { AbortOptions, Listener, Upgrader } from '@libp2p/interface'
@@ -87,7 +87,7 @@ const points: Record<string, Point> = {
   'in the negotiation of the muxer': async ({ defer }, { upgrader }) => {
     const secured: Array<() => void> = []
     const client = await dialer(defer, {
-      connectionEncrypters: [stuckAfterHandshake(withoutEarlyMuxer(noise()), 'outbound', () => { secured.shift()?.() })]
+      connectionEncrypters: [stuckEncrypter(withoutEarlyMuxer(noise()), 'outbound', 'after', () => { secured.shift()?.() })]
     })
 
     return () => ({

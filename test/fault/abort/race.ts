@@ -27,7 +27,7 @@ export const raceScenarios: Scenario[] = Object.entries(points).flatMap(([point,
   runs: 50,
   timeout: 20_000,
   // official dials one address after another
-  transports: ['ours'],
+  isOursAlone: true as const,
   async prepare (context) {
     const arrange = await arrangeAll(context)
 

@@ -21,7 +21,7 @@ export function runRemote (defer: Defer, kind: 'raw' | 'node', state: RawState |
 export async function expectSoonAfterKill (remote: Child, { injected, measured }: Run, what: string, happens: Promise<unknown>): Promise<void> {
   const start = performance.now()
 
-  remote.process.kill('SIGKILL')
+  remote.kill()
   injected()
   await within(PATIENCE, what, happens)
 

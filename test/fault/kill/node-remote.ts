@@ -4,18 +4,16 @@
  */
 import { noise } from '@libp2p/noise'
 import { createNode } from '../../fixtures/node.ts'
-import { withHandshake, withoutEarlyMuxer } from './encrypters.ts'
+import { withoutEarlyMuxer } from '../../negotiation/fixtures/early-muxer.ts'
+import { stuckEncrypter } from '../stuck-encrypter.ts'
 import { sendEndlessly } from './send-endlessly.ts'
 import { PROTOCOL } from './states.ts'
 import type { NodeState } from './states.ts'
 
 const state: NodeState = JSON.parse(process.argv[2])
 const encrypters = {
-  noise: withHandshake(noise(), stay),
-  muxer: withHandshake(withoutEarlyMuxer(noise()), async secure => {
-    await secure()
-    return stay()
-  })
+  noise: stuckEncrypter(noise(), 'inbound', 'before', () => { tell('here') }),
+  muxer: stuckEncrypter(withoutEarlyMuxer(noise()), 'inbound', 'after', () => { tell('here') })
 }
 
 const node = await createNode(() => {}, {
@@ -34,12 +32,6 @@ await node.handle(PROTOCOL, async stream => {
 // whoever is to kill it may have been killed before
 process.stdin.once('end', () => process.exit()).resume()
 tell(node.getMultiaddrs()[0].toString())
-
-async function stay (): Promise<never> {
-  tell('here')
-
-  return new Promise(() => {})
-}
 
 function tell (what: string): void {
   process.stdout.write(`${JSON.stringify(what)}\n`)

@@ -1,13 +1,10 @@
 import { noise } from '@libp2p/noise'
-import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
-import { optimistic } from '../../../src/index.ts'
 import { MiB } from '../../fixtures/bytes.ts'
-import { createNode } from '../../fixtures/node.ts'
 import { until } from '../../fixtures/waiting.ts'
 import { endingOf, expectCut } from '../endings.ts'
 import { expectNothingOpen, nodeOf } from '../nodes.ts'
-import { withoutEarlyMuxer } from './encrypters.ts'
+import { withoutEarlyMuxer } from '../../negotiation/fixtures/early-muxer.ts'
 import { PATIENCE, expectSoonAfterKill, runRemote } from './kill.ts'
 import { sendEndlessly } from './send-endlessly.ts'
 import { PROTOCOL } from './states.ts'
@@ -24,21 +21,11 @@ const AMOUNT = MiB
  * Returns what kills a node, with which one of two local nodes has to do
  */
 export async function nodeKiller (state: NodeState, defer: Defer): Promise<(run: Run) => Promise<void>> {
-  const nodes = await Promise.all([0, 1].map(async index => state === 'muxer' ? muxerNode(defer, index) : nodeOf(defer, index)))
+  const nodes = await Promise.all([0, 1].map(async index => nodeOf(defer, index, {}, state === 'muxer' ? withoutEarlyMuxer(noise()) : undefined)))
 
   nodes.forEach(node => { expectNothingOpen(defer, node) })
 
   return async run => killNode(nodes[run.index % 2], state, run)
-}
-
-async function muxerNode (defer: Defer, index: number): Promise<TestNode> {
-  const isOptimistic = index % 2 === 1 && process.env.TRANSPORT !== 'official'
-  const encrypter = withoutEarlyMuxer(noise())
-
-  return createNode(defer, {
-    connectionEncrypters: [isOptimistic ? optimistic(encrypter) : encrypter],
-    streamMuxers: [isOptimistic ? optimistic(yamux()) : yamux()]
-  })
 }
 
 async function killNode (node: TestNode, state: NodeState, run: Run): Promise<void> {

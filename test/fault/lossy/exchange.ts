@@ -3,7 +3,7 @@ import { endingOf } from '../endings.ts'
 import type { Ending } from '../endings.ts'
 import type { MessageStream } from '@libp2p/interface'
 
-/** Longer than what any toxic lets through */
+/** Longer than what any fault lets through */
 const LENGTH = 2 * MiB
 
 /** What each end sends: no two places in it look alike */

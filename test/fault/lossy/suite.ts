@@ -1,16 +1,15 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { KiB, MiB } from '../../fixtures/bytes.ts'
 import { until } from '../../fixtures/waiting.ts'
+import { openProxy } from '../../lab/link/proxy.ts'
 import { endingOf, expectCut } from '../endings.ts'
 import { expectNothingOpen, nodeOf } from '../nodes.ts'
-import { buildToxiproxy } from '../toxiproxy/build.ts'
-import { startToxiproxy } from '../toxiproxy/toxiproxy.ts'
 import { exchangeOn } from './exchange.ts'
 import type { TestNodeOptions } from '../../fixtures/node.ts'
+import type { Faults } from '../../lab/link/proxy.ts'
 import type { Ending } from '../endings.ts'
 import type { Exchange } from './exchange.ts'
 import type { Context, Run, Scenario, Suite } from '../scenario.ts'
-import type { PoisonedLink, Poison } from '../toxiproxy/toxiproxy.ts'
 import type { Connection } from '@libp2p/interface'
 
 const PROTOCOL = '/test/exchange/1.0.0'
@@ -42,36 +41,34 @@ const LIMITS: Array<[string, number]> = [
 export const lossy: Suite = {
   name: 'lossy',
   promise: 'Two nodes send 2 MiB to each other, and the link ends it. What arrives is an exact prefix of what was sent, a dial fails once or its connection closes once, a stream closes once at each end and never looks complete, and nothing stays open',
-  missing: buildToxiproxy,
   scenarios: [
-    ...LIMITS.flatMap(([title, bytes]) => [
-      scenario(`limit_data ${title} to the dialer`, { type: 'limit_data', stream: 'downstream', attributes: { bytes } }),
-      scenario(`limit_data ${title} to the listener`, { type: 'limit_data', stream: 'upstream', attributes: { bytes } })
+    ...LIMITS.flatMap(([title, limit]) => [
+      scenario(`cut after ${title} to the dialer`, { down: { limit } }),
+      scenario(`cut after ${title} to the listener`, { up: { limit } })
     ]),
-    ...[0, 100].flatMap(timeout => [
-      scenario(`reset_peer after ${timeout} ms`, { type: 'reset_peer', stream: 'downstream', attributes: { timeout } }),
-      scenario(`reset_peer after ${timeout} ms, in the middle`, { type: 'reset_peer', stream: 'downstream', attributes: { timeout } }, true)
+    ...[0, 100].flatMap(reset => [
+      scenario(`RST after ${reset} ms`, { down: { reset } }),
+      scenario(`RST after ${reset} ms, in the middle`, { down: { reset } }, true)
     ]),
-    ...[0, 1_000].flatMap(timeout => [
-      scenario(`timeout ${timeout} ms`, { type: 'timeout', stream: 'downstream', attributes: { timeout } }),
-      scenario(`timeout ${timeout} ms, in the middle`, { type: 'timeout', stream: 'downstream', attributes: { timeout } }, true)
+    ...[0, 1_000].flatMap(silence => [
+      scenario(`silence, ${silence === 0 ? 'for ever' : `cut after ${silence} ms`}`, { down: { silence } }),
+      scenario(`silence, ${silence === 0 ? 'for ever' : `cut after ${silence} ms`}, in the middle`, { down: { silence } }, true)
     ])
   ]
 }
 
-function scenario (name: string, poison: Poison, inTheMiddle = false): Scenario {
+function scenario (name: string, faults: Faults, inTheMiddle = false): Scenario {
   return {
     name,
     runs: 100,
     // to wait for a timeout costs nothing, but many handshakes at a time may take as long as one
-    concurrency: poison.type === 'timeout' && !inTheMiddle ? 25 : 10,
+    concurrency: faults.down?.silence != null && !inTheMiddle ? 25 : 10,
     timeout: 60_000,
-    prepare: async context => prepare(context, poison, inTheMiddle)
+    prepare: async context => prepare(context, faults, inTheMiddle)
   }
 }
 
-async function prepare ({ defer, random }: Context, poison: Poison, inTheMiddle: boolean): Promise<(run: Run) => Promise<void>> {
-  const toxiproxy = await startToxiproxy(defer, Math.floor(random() * 2 ** 32))
+async function prepare ({ defer, random }: Context, faults: Faults, inTheMiddle: boolean): Promise<(run: Run) => Promise<void>> {
   const listener = await nodeOf(defer, 0, { ...PATIENT, listen: true, tcp: { inboundSocketInactivityTimeout: INACTIVITY_TIMEOUT } })
   const port = Number(listener.getMultiaddrs()[0].getComponents().find(({ name }) => name === 'tcp')?.value)
   const accepted = new Map<string, Array<[string, Ending]>>()
@@ -94,13 +91,13 @@ async function prepare ({ defer, random }: Context, poison: Poison, inTheMiddle:
   })
 
   return async ({ index, defer, injected, measured }) => {
-    const link = await toxiproxy.link(port, inTheMiddle ? [] : [poison])
-    defer(async () => link.remove())
+    const proxy = await openProxy({ target: { host: '127.0.0.1', port }, random, ...inTheMiddle ? {} : faults })
+    defer(async () => proxy.close())
 
     const dialer = await nodeOf(defer, index, { ...PATIENT, tcp: { outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT } })
     const endings: Array<[string, Ending | Exchange]> = []
     const signal = AbortSignal.timeout(PATIENCE)
-    const connection = await dialer.dial(multiaddr(`/ip4/127.0.0.1/tcp/${link.port}`), { signal }).catch(() => undefined)
+    const connection = await dialer.dial(multiaddr(`/ip4/127.0.0.1/tcp/${proxy.port}`), { signal }).catch(() => undefined)
 
     if (signal.aborted) {
       throw new Error('Nothing but its signal ended the dial')
@@ -110,7 +107,7 @@ async function prepare ({ defer, random }: Context, poison: Poison, inTheMiddle:
 
     if (connection != null) {
       endings.push(['The dialed connection', endingOf(connection)])
-      await exchange(connection, endings, inTheMiddle ? { link, poison } : undefined)
+      await exchange(connection, endings, inTheMiddle ? () => { proxy.inject(faults) } : undefined)
     } else if (inTheMiddle) {
       throw new Error('There was nothing yet to refuse the dial for')
     }
@@ -138,19 +135,19 @@ async function prepare ({ defer, random }: Context, poison: Poison, inTheMiddle:
   }
 }
 
-async function exchange (connection: Connection, endings: Array<[string, Ending | Exchange]>, middle?: { link: PoisonedLink, poison: Poison }): Promise<void> {
+async function exchange (connection: Connection, endings: Array<[string, Ending | Exchange]>, inject?: () => void): Promise<void> {
   try {
     const stream = await connection.newStream(PROTOCOL, { negotiateFully: false, signal: AbortSignal.timeout(PATIENCE) })
     const exchange = exchangeOn(stream)
 
     endings.push(['The dialed stream', exchange])
 
-    if (middle != null) {
+    if (inject != null) {
       await until(() => exchange.received > 0, 'the middle is reached')
-      await middle.link.poison(middle.poison)
+      inject()
     }
   } catch (err) {
-    if (middle != null) {
+    if (inject != null) {
       throw err
     }
     // cut before there was a stream, which the connection tells

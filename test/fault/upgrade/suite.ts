@@ -1,10 +1,9 @@
 import { noise } from '@libp2p/noise'
 import { plaintext } from '@libp2p/plaintext'
 import { tls } from '@libp2p/tls'
-import { yamux } from '@libp2p/yamux'
-import { optimistic } from '../../../src/index.ts'
 import { createNode } from '../../fixtures/node.ts'
 import { within } from '../../fixtures/waiting.ts'
+import { stack } from '../../lab/stacks.ts'
 import { expectNothingOpen } from '../nodes.ts'
 import { METHODS, WAITS, slowGater } from './gaters.ts'
 import type { GaterMethod } from './gaters.ts'
@@ -45,10 +44,9 @@ export const upgrade: Suite = {
 }
 
 function scenario (role: Role, encrypter: keyof typeof ENCRYPTERS, layers: 'plain' | 'decorated'): Scenario {
-  const secure = ENCRYPTERS[encrypter]() as ReturnType<typeof noise>
-  const options: TestNodeOptions = layers === 'plain'
-    ? { connectionEncrypters: [secure], streamMuxers: [yamux()] }
-    : { connectionEncrypters: [optimistic(secure)], streamMuxers: [optimistic(yamux())] }
+  const secure = ENCRYPTERS[encrypter]()
+  const { connectionEncrypters, streamMuxers } = stack(layers === 'plain' ? 'plain' : 'ours', { encrypter: secure })
+  const options: TestNodeOptions = { connectionEncrypters, streamMuxers }
 
   return {
     name: `our end is the ${role}, ${encrypter}, ${layers}`,

@@ -1,12 +1,12 @@
-import { delayProxy } from './delay-proxy.ts'
-import type { DelayProxy } from './delay-proxy.ts'
+import { openProxy } from './proxy.ts'
 import type { LinkParts, LinkShape } from './link.ts'
+import type { Proxy } from './proxy.ts'
 
 const HOST = '127.0.0.1'
 
 /** A link over loopback with a delaying TCP proxy for each port that is dialed. */
 export function proxyLink ({ delay }: LinkShape): LinkParts {
-  const proxies = new Map<number, Promise<DelayProxy>>()
+  const proxies = new Map<number, Promise<Proxy>>()
 
   return {
     kind: 'proxy',
@@ -14,7 +14,7 @@ export function proxyLink ({ delay }: LinkShape): LinkParts {
     hiddenRoundTrips: 1,
     listenHost: HOST,
     async dialAddress (port) {
-      const proxy = proxies.get(port) ?? delayProxy({ delay, target: { host: HOST, port } })
+      const proxy = proxies.get(port) ?? openProxy({ target: { host: HOST, port }, up: { delay }, down: { delay } })
       proxies.set(port, proxy)
 
       return proxy

@@ -1,9 +1,10 @@
-import { execa } from 'execa'
+import { runProgram } from '../process/program.ts'
 import { addressOf, multiaddrOf } from './address.ts'
 import { binaryOf, buildPeer } from './build.ts'
 import { lockedVersions } from './versions.ts'
 import type { PeerName } from './build.ts'
 import type { Contender, FirstByte, Program } from './contender.ts'
+import type { Program as RunningProgram } from '../process/program.ts'
 
 /**
  * An implementation of libp2p in another language, built on first use from the
@@ -78,47 +79,5 @@ function toFirstByte ({ ok, error, connectedMs, openedMs, firstByteMs, closeMs }
     firstByte: firstByteMs - openedMs,
     total: firstByteMs,
     close: closeMs
-  }
-}
-
-export interface RunningProgram {
-  write(line: string): void
-
-  /**
-   * The next line that it prints, which is JSON.
-   *
-   * @throws {Error} with what it complained of, once it has ended
-   */
-  nextLine(): Promise<any>
-  end(): Promise<void>
-}
-
-/** Runs a peer that ends when its stdin does, and so never outlives this process. */
-export function runProgram ([file, ...args]: string[]): RunningProgram {
-  const program = execa(file, args, { reject: false })
-  const lines = program.iterable()
-
-  // it may end while we write; then it has no next line
-  program.stdin.on('error', () => {})
-
-  return {
-    write: line => { program.stdin.write(`${line}\n`) },
-
-    async nextLine () {
-      const { done, value } = await lines.next()
-
-      if (done === true) {
-        const { shortMessage, stderr } = await program
-
-        throw new Error(`${file} has ended: ${shortMessage ?? ''}\n${stderr}`)
-      }
-
-      return JSON.parse(String(value))
-    },
-
-    async end () {
-      program.stdin.end()
-      await program
-    }
   }
 }
