@@ -1,6 +1,6 @@
 import { binaryOf } from '../../test/lab/peers/build.ts'
-import { runProgram } from '../../test/lab/process/program.ts'
 import { contenderNamed } from '../../test/lab/peers/registry.ts'
+import { runProgram } from '../../test/lab/process/program.ts'
 import { progress } from '../../test/lab/process/progress.ts'
 import { seededRandom, shuffled } from '../../test/lab/process/random.ts'
 import { startWorker, withWorkers } from '../../test/lab/process/worker.ts'

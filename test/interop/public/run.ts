@@ -41,10 +41,11 @@ async function dial (dialer: string, listener: string, env: Record<string, strin
     const { stdout, stderr, failed, shortMessage } = await start(dialer, { ...env, IS_DIALER: 'true' })
     const times = /^latency:\n {2}handshake_plus_one_rtt: ([\d.]+)\n {2}ping_rtt: ([\d.]+)\n {2}unit: ms$/.exec(stdout)
 
-    return {
-      summary: times == null ? 'failed' : `handshake and a round trip ${times[1]} ms, ping ${times[2]} ms`,
-      complaints: failed ? [`${shortMessage}\n${stderr}`] : times == null ? [`The dialer printed ${stdout}`] : []
+    if (failed || times == null) {
+      throw new Error(`${shortMessage}\n${stderr}\n${stdout}`)
     }
+
+    return { summary: `handshake and a round trip ${times[1]} ms, ping ${times[2]} ms` }
   } finally {
     listening.kill()
     await listening

@@ -83,9 +83,11 @@ export function runProgram ([file, ...args]: string[], { signal, timeout, env, s
         throw new Error(`${end}${errors}`)
       }
 
-      await pEvent(told, 'change', { timeout: Math.max(0, deadline - performance.now()) }).catch(cause => {
+      try {
+        await pEvent(told, 'change', { timeout: Math.max(0, deadline - performance.now()) })
+      } catch (cause) {
         throw new Error(`${file} said nothing within ${timeout} ms: ${errors}`, { cause })
-      })
+      }
     }
   }
 
