@@ -43,10 +43,13 @@ export type { NodeDialEvents, TCPDialEvents } from './dial-events.ts'
 export type { TCPMetrics } from './dial/dialer-metrics.ts'
 export { holePunching } from './nat/hole-punching.ts'
 export { optimistic } from './optimistic/optimistic.ts'
+export { yamux } from './yamux/index.ts'
 export type { HolePunchingComponents, HolePunchingInit } from './nat/hole-punching.ts'
 export type { HolePunchEvents, HolePunchFailed, HolePunchFailure, HolePunchOpened, HolePunchStart } from './nat/hole-punch.ts'
 export type { OptimisticEncrypterComponents } from './optimistic/encrypter.ts'
 export type { OptimisticMuxerComponents } from './optimistic/streams/muxer-factory.ts'
+export type { YamuxComponents } from './yamux/factory.ts'
+export type { YamuxOptions, YamuxStreamOptions } from './yamux/options.ts'
 export type { OptimisticInit } from './optimistic/optimistic.ts'
 export type {
   CloseServerOnMaxConnectionsOpts,

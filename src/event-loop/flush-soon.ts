@@ -60,14 +60,14 @@ export function flushLate (): void {
  */
 export function openBatcher (): void {
   if (openBatchers++ === 0) {
-    process.on('exit', onExit)
+    globalThis.process?.on?.('exit', onExit)
   }
 }
 
 /** One of those that called {@link openBatcher} is gone. */
 export function closeBatcher (): void {
   if (--openBatchers === 0) {
-    process.off('exit', onExit)
+    globalThis.process?.off?.('exit', onExit)
   }
 }
 

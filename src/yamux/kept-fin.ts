@@ -1,0 +1,126 @@
+import { setImmediate } from '../event-loop/immediate.ts'
+
+export interface KeptFinInit {
+  /** Whether the two ends have agreed on the protocol of the stream */
+  isAgreed(): boolean
+
+  /** Whether libp2p still waits to send its answer to a proposal */
+  mayStillAgree(): boolean
+
+  /** Whether somebody reads the stream, or waits for the end of what the peer sends */
+  isReading(): boolean
+
+  /** Whether our FIN has left, or never will */
+  isClosed(): boolean
+
+  /** Whether the application listens for the end of the stream */
+  isEndHeard(): boolean
+
+  /** The stream has its FIN from now on. `hasTransportClosed`: and the connection has ended since */
+  tell(hasTransportClosed: boolean): void
+}
+
+/**
+ * - `negotiating`: FIN came while libp2p may still be at work on the protocol, or waits to answer
+ * - `kept`: nobody listens to the stream yet
+ * - `settling`: our end was closed just now
+ * - `told`: the stream has its FIN
+ */
+type State = 'negotiating' | 'kept' | 'settling' | 'told'
+
+/**
+ * The peer's FIN, kept until somebody listens to the stream. libp2p attaches the handler of a
+ * protocol only after its peer store has answered, and who awaits `close()` may listen after that. The base class
+ * tells of FIN once, so that a handler that begins later never learns of it.
+ *
+ * FIN is kept until somebody reads, or a turn after our own end was closed.
+ */
+export class KeptFin {
+  readonly #init: KeptFinInit
+  #state: State = 'kept'
+
+  /** The end of the connection comes behind FIN, also if that is kept */
+  #hasTransportClosed = false
+
+  constructor (init: KeptFinInit) {
+    this.#init = init
+
+    if (!init.isAgreed()) {
+      // what has come suffices to agree on the protocol in this turn, or never will
+      this.#state = 'negotiating'
+      setImmediate(() => { this.#onTurn() })
+    } else if (init.isClosed()) {
+      this.#state = 'settling'
+      setImmediate(() => { this.#tell() })
+    }
+  }
+
+  get isKept (): boolean {
+    return this.#state === 'kept' || this.#state === 'settling'
+  }
+
+  /** Something has changed */
+  look (): void {
+    const { isEndHeard, isReading } = this.#init
+
+    if (this.isKept && (isReading() || (this.#hasTransportClosed && isEndHeard()))) {
+      this.#tell()
+    } else if (this.#state === 'negotiating' && this.#isWaiting) {
+      // libp2p could send its answer
+      this.#isWaiting = false
+      setImmediate(() => { this.#onTurn() })
+    }
+  }
+
+  /** Our FIN has left: who closed the stream may begin to listen now */
+  onClosed (): void {
+    if (this.#state === 'kept') {
+      this.#state = 'settling'
+      setImmediate(() => { this.#tell() })
+    }
+  }
+
+  /** @returns whether the stream is told later */
+  onTransportClosed (): boolean {
+    const isLater = this.#state === 'negotiating' || (this.isKept && !this.#init.isEndHeard())
+
+    this.#hasTransportClosed ||= isLater
+
+    if (!isLater) {
+      this.#tell()
+    }
+
+    return isLater
+  }
+
+  /** Whether libp2p waits until it can send its answer */
+  #isWaiting = false
+
+  #onTurn (): void {
+    const { isAgreed, isClosed, mayStillAgree } = this.#init
+
+    if (this.#state !== 'negotiating') {
+      return
+    }
+
+    if (isAgreed()) {
+      this.#state = 'kept'
+      this.look()
+
+      if (isClosed()) {
+        this.onClosed()
+      }
+    } else if (mayStillAgree()) {
+      this.#isWaiting = true
+    } else {
+      this.#tell()
+    }
+  }
+
+  #tell (): void {
+    if (this.#state !== 'told') {
+      this.#state = 'told'
+      this.#init.tell(this.#hasTransportClosed)
+    }
+  }
+}

@@ -1,0 +1,202 @@
+import { SendPace, frameBytes } from './send-pace.ts'
+import { SendWindow } from './send-window.ts'
+
+/**
+ * A ping that is not answered for so long stops nothing any more, in ms: a part of the window leaves, and
+ * another one each time as long
+ */
+const UNANSWERED = 2_000
+
+/** Nor is there a window after this, in ms, until a ping is answered again. A peer may drop pings if it has too many of them, as go-yamux does */
+const GIVE_UP = 10_000
+
+export interface LineInit {
+  /** Sends a ping behind all that was sent, unless one is on its way */
+  ping(): void
+
+  /** More may be sent */
+  onRoom(): void
+}
+
+/**
+ * How much is on its way to the peer, and how fast it is sent: no more than fits the line. The kernel takes a
+ * megabyte ahead of it, which no stream can pass.
+ *
+ * Pings measure the line, see {@link SendWindow}. What the window allows is spread by {@link SendPace}.
+ */
+export class Line {
+  readonly #init: LineInit
+  #window: SendWindow
+  readonly #pace = new SendPace()
+
+  /** Whether the muxer was told to wait, and must be told when it may go on */
+  #isHeld = false
+
+  /** When the ping was sent that is on its way, and how much data of ours the peer had let us send until then, in bytes */
+  #pingedAt = Infinity
+  #pingedData = 0
+
+  /** Data that was sent, and that the peer has said to have read, in bytes */
+  #sentData = 0
+  #readData = 0
+
+  /** How often a part was sent because the ping is not answered */
+  #overdue = 0
+
+  /** Whether there is no window until a ping is answered */
+  #isGone = false
+
+  /** Exists while the muxer waits, until that time */
+  #timer?: ReturnType<typeof setTimeout>
+  #timerAt = 0
+
+  /** `roundTrip` is what was measured until now, in ms */
+  constructor (init: LineInit, roundTrip?: number) {
+    this.#init = init
+    this.#window = new SendWindow(roundTrip, performance.now())
+  }
+
+  /** The most that a stream should send at a time, in bytes. Undefined while less is sent than the line takes */
+  get frameBytes (): number | undefined {
+    const { rate } = this.#window
+
+    return rate == null ? undefined : frameBytes(rate)
+  }
+
+  /**
+   * So many bytes were sent, `data` of them for streams.
+   *
+   * @returns whether more may be sent now
+   */
+  onSent (bytes: number, data: number): boolean {
+    const now = performance.now()
+    const { rate } = this.#window
+
+    this.#sentData += data
+    this.#window.onSent(bytes, now)
+
+    if (rate != null) {
+      this.#pace.onSent(bytes, rate, now)
+    }
+
+    if (this.#window.needsPing(now)) {
+      this.#init.ping()
+    }
+
+    return this.isOpen()
+  }
+
+  /** A ping was sent: of the muxer's own, or because this asked for it */
+  onPing (now: number): void {
+    this.#pingedAt = now
+    this.#pingedData = this.#sentData
+    this.#overdue = 0
+    this.#window.onPing(now)
+  }
+
+  /** It was answered */
+  onPong (now: number): void {
+    if (this.#isGone) {
+      // the peer answers again
+      this.#isGone = false
+      this.#window = new SendWindow()
+    }
+
+    const { behindPing, rate } = this.#window
+
+    this.#pingedAt = Infinity
+
+    if (rate != null) {
+      this.#pace.onArrived(behindPing, this.#window.isFull(now), rate, now)
+    }
+
+    const isNextDue = this.#window.onPong(now)
+
+    if (isNextDue || this.#window.needsPing(now)) {
+      this.#init.ping()
+    }
+
+    this.#goOn()
+  }
+
+  /** The peer lets streams send so many bytes more, so it has read as many */
+  onRead (bytes: number): void {
+    this.#readData += bytes
+  }
+
+  /** Whether more may be sent now. If not, `onRoom` is called when it may */
+  isOpen (): boolean {
+    const now = performance.now()
+    const wait = this.#wait(now)
+
+    this.#isHeld = wait > 0
+
+    if (wait > 0) {
+      this.#lookAt(now + wait, wait)
+    }
+
+    return !this.#isHeld
+  }
+
+  /** Nothing is sent any more */
+  end (): void {
+    clearTimeout(this.#timer)
+    this.#window.end()
+  }
+
+  /** How long nothing should be sent, in ms. The answer to the ping may come before */
+  #wait (now: number): number {
+    const { rate, lateAt } = this.#window
+
+    if (!this.#window.isFull(now)) {
+      return rate == null ? 0 : this.#pace.wait(rate, now)
+    }
+
+    const overdueAt = this.#pingedAt + UNANSWERED * (1 + this.#overdue)
+
+    if (now >= overdueAt) {
+      return this.#onOverdue(now) ? 0 : UNANSWERED
+    }
+
+    return Math.max(1, Math.min(overdueAt, rate != null && lateAt > now ? lateAt : Infinity) - now)
+  }
+
+  /**
+   * @returns whether the window is gone: a ping that is not answered, although what was sent behind it was read, measures nothing
+   */
+  #onOverdue (now: number): boolean {
+    this.#overdue++
+
+    if (this.#readData > this.#pingedData || now - this.#pingedAt >= GIVE_UP) {
+      this.#isGone = true
+      this.#window.end()
+    } else {
+      this.#window.allowPart()
+    }
+
+    return !this.#window.isFull(now)
+  }
+
+  #goOn (): void {
+    if (this.#isHeld && this.isOpen()) {
+      this.#init.onRoom()
+    }
+  }
+
+  #lookAt (at: number, ms: number): void {
+    // one that comes too early looks again
+    if (this.#timer != null && at > this.#timerAt - 1) {
+      return
+    }
+
+    clearTimeout(this.#timer)
+    this.#timerAt = at
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#pace.onTimer(performance.now() - at)
+      this.#goOn()
+    }, Math.ceil(ms))
+    // browsers have numbers
+    ;(this.#timer as Partial<NodeJS.Timeout>).unref?.()
+  }
+}

@@ -1,0 +1,136 @@
+import { isUint8ArrayList, Uint8ArrayList } from 'uint8arraylist'
+import { COPY_BYTES, CopyRun, newSlab } from '../bytes/copy-run.ts'
+import { flushSoon, isExiting } from '../event-loop/flush-soon.ts'
+import { HEADER_BYTES, MAX_FRAME_BYTES, writeHeader } from './frames.ts'
+import type { Batcher } from '../event-loop/flush-soon.ts'
+
+const header = new Uint8Array(HEADER_BYTES)
+
+/** Apart from the slab of the sockets: plain data must not share memory with encrypted data */
+const slab = newSlab()
+
+export interface OutboxInit {
+  /** Sends what was gathered */
+  send(bytes: Uint8Array | Uint8ArrayList): void
+
+  /** What a stream sends at a time over a line that is shared, in bytes: no more is gathered. Undefined if there is no limit */
+  frameBytes(): number | undefined
+}
+
+/** What is gathered of small data, in bytes: the largest frame, which is one message of an encrypter */
+const SMALL_BATCH = HEADER_BYTES + MAX_FRAME_BYTES
+
+/** And of large data, which costs less with every message */
+const LARGE_BATCH = 4 * SMALL_BATCH
+
+/**
+ * Gathers the frames that are sent with no `await` between, so that they leave in one `send` of the connection: one
+ * message of an encrypter, and one write to the socket.
+ *
+ * Small data is copied, since its owner may reuse the buffer as soon as `send` returns. Large data is not, so it
+ * must leave before that: see {@link flushLarge}.
+ */
+export class Outbox implements Batcher {
+  readonly #init: OutboxInit
+  #parts: Uint8Array[] = []
+  #run?: CopyRun
+  #bytes = 0
+
+  /** Whether some data was not copied */
+  #isLarge = false
+
+  constructor (init: OutboxInit) {
+    this.#init = init
+  }
+
+  add (type: number, flags: number, streamId: number, length: number, data?: Uint8Array | Uint8ArrayList): void {
+    const bytes = HEADER_BYTES + (data?.byteLength ?? 0)
+
+    if (this.#bytes > 0 && this.#bytes + bytes > this.#limit) {
+      this.flush()
+    }
+
+    if (this.#bytes === 0 && !isExiting()) {
+      flushSoon(this)
+    }
+
+    writeHeader(header, type, flags, streamId, length)
+    this.#copy(header)
+    this.#bytes += bytes
+
+    if (isUint8ArrayList(data)) {
+      for (const part of data) {
+        this.#append(part)
+      }
+    } else if (data != null) {
+      this.#append(data)
+    }
+
+    // nothing that waits leaves once the process exits
+    if (isExiting()) {
+      this.flush()
+    }
+  }
+
+  flush (): void {
+    if (this.#bytes > 0) {
+      this.#endRun()
+
+      const parts = this.#parts
+
+      this.#parts = []
+      this.#bytes = 0
+      this.#isLarge = false
+      this.#init.send(parts.length === 1 ? parts[0] : new Uint8ArrayList(...parts))
+    }
+  }
+
+  /** Send what its owner may change next */
+  flushLarge (): void {
+    if (this.#isLarge) {
+      this.flush()
+    }
+  }
+
+  /** Send nothing of what was gathered */
+  clear (): void {
+    this.#parts = []
+    this.#run = undefined
+    this.#bytes = 0
+    this.#isLarge = false
+  }
+
+  get #limit (): number {
+    const frameBytes = this.#init.frameBytes()
+
+    if (frameBytes != null) {
+      return HEADER_BYTES + frameBytes
+    }
+
+    return this.#isLarge ? LARGE_BATCH : SMALL_BATCH
+  }
+
+  #append (bytes: Uint8Array): void {
+    if (bytes.byteLength < COPY_BYTES) {
+      this.#copy(bytes)
+    } else {
+      this.#endRun()
+      this.#parts.push(bytes)
+      this.#isLarge = true
+    }
+  }
+
+  #copy (bytes: Uint8Array): void {
+    if (this.#run?.append(bytes) !== true) {
+      this.#endRun()
+      this.#run = new CopyRun(slab, bytes)
+    }
+  }
+
+  #endRun (): void {
+    if (this.#run != null) {
+      this.#parts.push(this.#run.bytes)
+      this.#run = undefined
+    }
+  }
+}

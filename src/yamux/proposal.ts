@@ -1,0 +1,210 @@
+import { TimeoutError, UnsupportedProtocolError } from '@libp2p/interface'
+import { encodeProposal } from '../optimistic/codec.ts'
+import { ExpectedReply } from '../optimistic/expected-reply.ts'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+/**
+ * How a proposal ended:
+ * - `accepted`: the reply was as presumed and is taken out of the stream
+ * - `refused`: the reply was another one; the stream is aborted with an UnsupportedProtocolError
+ * - `unanswered`: the stream ended before the reply was complete. FIN makes it an UnsupportedProtocolError, the end of
+ * the connection a ConnectionClosedError, and silence a TimeoutError; or the peer reset the stream
+ * - `aborted`: the stream or the connection was aborted at this end before the reply was complete
+ */
+export type ProposalOutcome = 'accepted' | 'refused' | 'unanswered' | 'aborted'
+
+/** After this long the peer's handler listens or never will, in ms: libp2p first awaits its peer store */
+const HANDLER_TIMEOUT = 1_000
+
+export interface ProposalInit {
+  protocol: string
+
+  /** Fail if there is no reply after this many ms */
+  replyTimeout: number
+
+  /** Fail if this fires before the reply: at once until the caller has the stream, then only as a timeout */
+  signal?: AbortSignal
+
+  /** Whether the caller of `newStream` has the stream */
+  isGiven(): boolean
+
+  /** Resolves as long after the reply as libp2p would let an application wait for the stream */
+  settle(): Promise<unknown>
+
+  /** The peer does not answer, or refuses: the stream is to end with this error */
+  onFailed(error: Error): void
+
+  /** `error` is what ends the stream, if it was not accepted */
+  onOutcome(outcome: ProposalOutcome, error?: Error): void
+
+  /** FIN may leave now */
+  onFinAllowed(): void
+}
+
+/**
+ * The proposal of a protocol on a stream: the data that is sent next follows at once. The reply is
+ * verified, and taken out of the incoming data.
+ *
+ * Only FIN waits. A js-libp2p listener that receives FIN before it has chosen the handler resets the
+ * stream, because it cannot put back what came behind the proposal. If it receives FIN before the
+ * handler listens, a handler that reads with `for await` never ends. So FIN waits for the reply and
+ * then as long as libp2p's own dialer would wait for its peer store, or until the handler has answered.
+ */
+export class Proposal {
+  readonly protocol: string
+  readonly bytes: Uint8Array
+  readonly #init: ProposalInit
+  readonly #reply: ExpectedReply
+  #timeout: ReturnType<typeof setTimeout>
+  #state: 'awaiting' | ProposalOutcome = 'awaiting'
+
+  /**
+   * - `held`: the peer has not replied
+   * - `settling`: it has, and its handler may not listen yet
+   * - `allowed`: FIN may leave
+   */
+  #fin: 'held' | 'settling' | 'allowed' = 'held'
+
+  /** When the reply was verified, by the clock of `performance.now()` */
+  #repliedAt = 0
+
+  constructor (init: ProposalInit) {
+    const { protocol, replyTimeout, signal } = init
+
+    this.#init = init
+    this.protocol = protocol
+    this.bytes = encodeProposal(protocol)
+    this.#reply = new ExpectedReply(this.bytes)
+    this.#timeout = after(replyTimeout, () => {
+      // after a stall of the process timers run before the event loop reads what came meanwhile
+      this.#timeout = after(0, () => { this.#onTimeout(replyTimeout) })
+    })
+    signal?.addEventListener('abort', this.#onSignal)
+  }
+
+  get isAwaiting (): boolean {
+    return this.#state === 'awaiting'
+  }
+
+  get isRefused (): boolean {
+    return this.#state === 'refused'
+  }
+
+  /** Whether the stream may send FIN. The first who asks starts the wait for the handler */
+  get mayFin (): boolean {
+    if (this.#fin === 'settling' && performance.now() - this.#repliedAt >= HANDLER_TIMEOUT) {
+      this.#fin = 'allowed'
+    }
+
+    return this.#fin === 'allowed'
+  }
+
+  /** Someone wants to send FIN, which is not allowed yet */
+  async waitForHandler (): Promise<void> {
+    if (this.#fin === 'settling') {
+      await Promise.race([this.#init.settle(), new Promise(resolve => { after(HANDLER_TIMEOUT, resolve) })])
+      this.allowFin()
+    }
+  }
+
+  /** FIN may leave although the peer has not replied, or its handler may not listen */
+  allowFin (): void {
+    if (this.#fin !== 'allowed') {
+      this.#fin = 'allowed'
+      this.#init.onFinAllowed()
+    }
+  }
+
+  /**
+   * Data of the peer.
+   *
+   * @returns what is behind the reply
+   */
+  receive (data: Uint8ArrayList): Uint8ArrayList | undefined {
+    if (this.#state === 'accepted') {
+      // it comes from the handler, so the handler runs
+      this.allowFin()
+
+      return data
+    }
+
+    let replyBytes = 0
+
+    for (const bytes of data) {
+      replyBytes += bytes.byteLength - this.#reply.receive(bytes).byteLength
+
+      if (this.#reply.state !== 'awaiting') {
+        break
+      }
+    }
+
+    if (this.#reply.state === 'refused') {
+      this.#fail('refused', this.#unsupported('the peer refused it'))
+    } else if (this.#reply.state === 'verified') {
+      this.#repliedAt = performance.now()
+      this.#fin = this.#fin === 'held' ? 'settling' : this.#fin
+      this.#settle('accepted')
+
+      if (replyBytes < data.byteLength) {
+        this.allowFin()
+
+        return data.sublist(replyBytes)
+      }
+    }
+  }
+
+  /** The peer has closed its end */
+  onFin (): void {
+    if (this.isAwaiting) {
+      this.#fail('unanswered', this.#unsupported('the peer closed the stream before it replied'))
+    }
+  }
+
+  /** The stream has ended */
+  onEnd (outcome: 'aborted' | 'unanswered', error: Error): void {
+    this.#settle(outcome, error)
+  }
+
+  /**
+   * Ends the stream with the signal's reason, as libp2p's own negotiation does. That has ended when the caller has the
+   * stream, who may then abort what else the signal belongs to. A timeout is still how long the negotiation may take
+   */
+  readonly #onSignal = (): void => {
+    const reason = this.#init.signal?.reason
+
+    if (!this.#init.isGiven() || reason?.name === 'TimeoutError') {
+      this.#fail('aborted', reason)
+    }
+  }
+
+  #onTimeout (ms: number): void {
+    this.#fail('unanswered', new TimeoutError(`Optimistic negotiation of ${this.protocol} failed: the peer did not reply within ${ms}ms`))
+  }
+
+  #unsupported (reason: string): Error {
+    return new UnsupportedProtocolError(`Optimistic negotiation of ${this.protocol} failed: ${reason}`)
+  }
+
+  #fail (outcome: ProposalOutcome, error: Error): void {
+    this.#settle(outcome, error)
+    this.#init.onFailed(error)
+  }
+
+  #settle (outcome: ProposalOutcome, error?: Error): void {
+    if (this.isAwaiting) {
+      this.#state = outcome
+      clearTimeout(this.#timeout)
+      this.#init.signal?.removeEventListener('abort', this.#onSignal)
+      this.#init.onOutcome(outcome, error)
+    }
+  }
+}
+
+function after (ms: number, callback: (value?: any) => void): ReturnType<typeof setTimeout> {
+  const timer = setTimeout(callback, ms)
+
+  // browsers have numbers
+  ;(timer as Partial<NodeJS.Timeout>).unref?.()
+
+  return timer
+}
