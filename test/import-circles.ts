@@ -19,6 +19,7 @@ const LAYERS = [
   ['src/connection'],
   ['src/flow'],
   ['src/optimistic'],
+  ['src/yamux'],
   ['src/listener'],
   ['src/nat'],
   ['src/dial'],

@@ -83,7 +83,12 @@ export class Line {
       this.#init.ping()
     }
 
-    return this.isOpen()
+    const isOpen = this.#isOpen()
+
+    // it stays held until it is told to go on
+    this.#isHeld ||= !isOpen
+
+    return isOpen
   }
 
   /** A ping was sent: of the muxer's own, or because this asked for it */
@@ -124,16 +129,13 @@ export class Line {
     this.#readData += bytes
   }
 
-  /** Whether more may be sent now. If not, `onRoom` is called when it may */
-  isOpen (): boolean {
-    const now = performance.now()
-    const wait = this.#wait(now)
-
-    this.#isHeld = wait > 0
-
-    if (wait > 0) {
-      this.#lookAt(now + wait, wait)
-    }
+  /**
+   * The connection has drained.
+   *
+   * @returns whether more may be sent now. If not, `onRoom` is called when it may
+   */
+  onDrain (): boolean {
+    this.#isHeld = !this.#isOpen()
 
     return !this.#isHeld
   }
@@ -177,8 +179,21 @@ export class Line {
     return !this.#window.isFull(now)
   }
 
+  /** Sets a timer for when nothing else tells the muxer to go on */
+  #isOpen (): boolean {
+    const now = performance.now()
+    const wait = this.#wait(now)
+
+    if (wait > 0) {
+      this.#lookAt(now + wait, wait)
+    }
+
+    return wait === 0
+  }
+
   #goOn (): void {
-    if (this.#isHeld && this.isOpen()) {
+    if (this.#isHeld && this.#isOpen()) {
+      this.#isHeld = false
       this.#init.onRoom()
     }
   }

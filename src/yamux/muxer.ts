@@ -10,10 +10,10 @@ import { InvalidFrameError, ProtocolError, ReceiveWindowExceededError } from './
 import { Flag, FrameType, GoAwayCode } from './frames.ts'
 import { Line } from './line.ts'
 import { Outbox } from './outbox.ts'
+import { PeerReminders } from './peer-reminders.ts'
 import { Pings } from './pings.ts'
 import { Proposal } from './proposal.ts'
 import { ReceiveWindow } from './receive-window.ts'
-import { PeerReminders } from './peer-reminders.ts'
 import { RoundTrip } from './round-trip.ts'
 import { StreamGate } from './stream-gate.ts'
 import { YamuxStream } from './stream.ts'
@@ -22,12 +22,12 @@ import { WindowBudget } from './window-budget.ts'
 import type { Frame } from './decoder.ts'
 import type { FrameHeader } from './frames.ts'
 import type { NodeUnread } from './node-unread.ts'
+import type { ProposalOutcome } from './proposal.ts'
 import type { YamuxSettings } from './settings.ts'
 import type { StreamMuxerPart } from './stream.ts'
 import type { KnownProtocols } from '../optimistic/known-protocols.ts'
 import type { HandlerLimits } from '../optimistic/protocol-limit.ts'
 import type { CreateOptions, Reason } from '../optimistic/when-to-propose.ts'
-import type { ProposalOutcome } from './proposal.ts'
 import type { AbortOptions, EventHandler, MessageStream, StreamCloseEvent, StreamMuxerEvents } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -120,6 +120,9 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   #remoteGoAway?: number
   #closing?: Promise<void>
 
+  /** Whether the connection has ended, or was given up */
+  #isOver = false
+
   /** Why the connection has ended. Set by its 'close' event, which the base class hears next */
   readonly #ended: { error?: Error }
 
@@ -136,7 +139,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     this.#isClient = maConn.direction === 'outbound'
     this.#nextId = this.#isClient ? 1 : 2
     this.#gate = new StreamGate(maConn)
-    this.turns = new Turns(() => this.#line?.frameBytes, shared.settings.maxMessageSize)
+    this.turns = new Turns(() => this.#line?.frameBytes)
     this.#outbox = new Outbox({
       send: bytes => { this.#send(bytes) },
       frameBytes: () => this.#line?.frameBytes
@@ -222,7 +225,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   }
 
   #newStream (streamId: number, direction: 'inbound' | 'outbound'): YamuxStream {
-    const { firstWindow } = this.#shared.settings
+    const { firstWindow, maxMessageSize } = this.#shared.settings
     const stream = new YamuxStream({
       ...this.streamOptions,
       id: `${streamId}`,
@@ -230,6 +233,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
       direction,
       muxer: this,
       sendWindow: firstWindow,
+      maxMessageSize,
       log: this.log.newScope(`${direction}:${streamId}`)
     })
 
@@ -311,7 +315,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   // --- sending
 
   get isOpen (): boolean {
-    return this.status !== 'closed' && (this.maConn.status === 'open' || this.maConn.status === 'closing')
+    return !this.#isOver && (this.maConn.status === 'open' || this.maConn.status === 'closing')
   }
 
   sendData ({ streamId }: YamuxStream, flags: number, data: Uint8Array | Uint8ArrayList): void {
@@ -387,7 +391,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   readonly #onDrain = (): void => {
     this.#isFull = false
 
-    if (this.#line?.isOpen() !== false) {
+    if (this.#line?.onDrain() !== false) {
       this.turns.onDrained()
     }
   }
@@ -395,7 +399,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   // --- receiving
 
   onData (data: Uint8Array | Uint8ArrayList): void {
-    if (this.status === 'closed') {
+    if (this.#isOver) {
       return
     }
 
@@ -405,7 +409,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   }
 
   #readFrames (): void {
-    while (this.owner !== 'held' && this.status !== 'closed') {
+    while (this.owner !== 'held' && !this.#isOver) {
       const frame = this.#decoder.next()
 
       if (frame == null) {
@@ -645,7 +649,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     this.owner = 'owned'
     this.#heldFrame = undefined
 
-    if (!isHeld || frame == null || this.status === 'closed') {
+    if (!isHeld || frame == null || this.#isOver) {
       return
     }
 
@@ -712,6 +716,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     await raceSignal(this.#closing, options?.signal)
   }
 
+  /** What streams still receive is read until the connection ends */
   async #close (): Promise<void> {
     this.status = 'closing'
 
@@ -722,11 +727,14 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
     await Promise.allSettled(this.streams.map(async stream => stream.close()))
     clearTimeout(timer)
+
+    this.status = 'closed'
+    this.#pings.stopKeepAlive()
     this.#goAway(GoAwayCode.normalTermination)
   }
 
   abort (err: Error): void {
-    if (this.status === 'closed') {
+    if (this.#isOver) {
       return
     }
 
@@ -734,33 +742,33 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     this.log.error('abort the muxer - %e', err)
     ;[...this.streams].forEach(stream => { stream.abort(err) })
     this.#goAway(err instanceof ProtocolError ? err.reason : GoAwayCode.internalError)
+    this.#end()
   }
 
   /** The connection has ended. Streams without the peer's FIN have lost something */
   onTransportClosed (err: Error | undefined = this.#ended.error): void {
-    if (this.status !== 'closed') {
+    if (!this.#isOver) {
       this.#end()
       ;[...this.streams].forEach(stream => { stream.onConnectionEnd(err) })
     }
   }
 
-  /** Nothing leaves behind this: an abort of the connection may be next */
+  /** Leaves at once: the end of the connection may be next */
   #goAway (reason: number): void {
-    if (this.status !== 'closed') {
-      this.#outbox.add(FrameType.goAway, 0, 0, reason)
-      this.#outbox.flush()
-      this.#end()
-    }
+    this.#outbox.add(FrameType.goAway, 0, 0, reason)
+    this.#outbox.flush()
   }
 
   #fail (err: Error): void {
-    if (this.status !== 'closed') {
+    if (!this.#isOver) {
       this.abort(err)
       this.maConn.abort(err)
     }
   }
 
+  /** Nothing is sent or received any more */
   #end (): void {
+    this.#isOver = true
     this.status = 'closed'
     this.#outbox.clear()
     this.#pings.end()

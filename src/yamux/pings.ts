@@ -1,5 +1,5 @@
-import { raceSignal } from 'race-signal'
 import { MuxerClosedError } from '@libp2p/interface'
+import { raceSignal } from 'race-signal'
 import { NotMatchingPingError, UnRequestedPingError } from './errors.ts'
 import type { AbortOptions, Logger } from '@libp2p/interface'
 
@@ -73,8 +73,12 @@ export class Pings {
     return ms
   }
 
-  end (): void {
+  stopKeepAlive (): void {
     clearInterval(this.#timer)
+  }
+
+  end (): void {
+    this.stopKeepAlive()
     this.#active?.reject(new MuxerClosedError('The muxer was closed before the ping was answered'))
   }
 }

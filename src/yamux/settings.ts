@@ -9,8 +9,6 @@ import type { StreamOptions } from '@libp2p/interface'
 /** What js-libp2p keeps of a stream that nobody reads, in bytes: that, and a window, so a paused stream loses nothing */
 const READ_BUFFER = 4 * 1024 * 1024
 
-const MAX_UNREAD_OF_NODE = 256 * 1024 * 1024
-
 const MAX_UINT32 = 2 ** 32 - 1
 
 const STREAM_RULES: Record<keyof YamuxStreamOptions, Rule> = {
@@ -33,6 +31,18 @@ const RULES: Record<keyof YamuxOptions, Rule> = {
   sendWindow: aBoolean,
   maxUnread: aNumber(FIRST_WINDOW),
   streamOptions: anObject(STREAM_RULES)
+}
+
+const DEFAULTS = {
+  enableKeepAlive: true,
+  keepAliveInterval: 30_000,
+  maxInboundStreams: 1_000,
+  maxOutboundStreams: 1_000,
+  maxMessageSize: Infinity,
+  optimistic: true,
+  replyTimeout: PROTOCOL_NEGOTIATION_TIMEOUT,
+  sendWindow: true,
+  maxUnread: 256 * 1024 * 1024
 }
 
 /** The options of a muxer, checked, defaults included */
@@ -62,8 +72,24 @@ export interface YamuxSettings {
 export function yamuxSettings (given?: YamuxOptions | null): YamuxSettings {
   checkOptions('yamux()', given, RULES)
 
-  const { initialStreamWindowSize, maxStreamWindowSize, inactivityTimeout, maxReadBufferLength, maxWriteBufferLength } = given?.streamOptions ?? {}
-  const firstWindow = initialStreamWindowSize ?? FIRST_WINDOW
+  const { streamOptions, ...options } = withoutAbsent(given)
+  const settings = { ...DEFAULTS, ...options }
+
+  return Object.freeze({
+    ...settings,
+    ...streamSettings(withoutAbsent(streamOptions)),
+    keepAliveInterval: Math.min(settings.keepAliveInterval, MAX_TIMEOUT),
+    replyTimeout: Math.min(settings.replyTimeout, MAX_TIMEOUT)
+  })
+}
+
+/** An option that is null or undefined counts as absent */
+function withoutAbsent <T extends object> (options?: T | null): T {
+  return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value != null)) as T
+}
+
+function streamSettings (options: YamuxStreamOptions): Pick<YamuxSettings, 'firstWindow' | 'maxWindow' | 'streamOptions'> {
+  const { initialStreamWindowSize: firstWindow = FIRST_WINDOW, maxStreamWindowSize, inactivityTimeout, maxReadBufferLength, maxWriteBufferLength } = options
 
   if (maxStreamWindowSize != null && maxStreamWindowSize < firstWindow) {
     throw new InvalidParametersError(`The option streamOptions.maxStreamWindowSize of yamux() must be initialStreamWindowSize or more, not ${maxStreamWindowSize} and ${firstWindow}`)
@@ -71,17 +97,7 @@ export function yamuxSettings (given?: YamuxOptions | null): YamuxSettings {
 
   const maxWindow = Math.max(firstWindow, Math.min(maxStreamWindowSize ?? MAX_WINDOW, maxReadBufferLength ?? Infinity))
 
-  return Object.freeze({
-    enableKeepAlive: given?.enableKeepAlive ?? true,
-    keepAliveInterval: Math.min(given?.keepAliveInterval ?? 30_000, MAX_TIMEOUT),
-    maxInboundStreams: given?.maxInboundStreams ?? 1_000,
-    maxOutboundStreams: given?.maxOutboundStreams ?? 1_000,
-    maxEarlyStreams: given?.maxEarlyStreams,
-    maxMessageSize: given?.maxMessageSize ?? Infinity,
-    optimistic: given?.optimistic ?? true,
-    replyTimeout: Math.min(given?.replyTimeout ?? PROTOCOL_NEGOTIATION_TIMEOUT, MAX_TIMEOUT),
-    sendWindow: given?.sendWindow ?? true,
-    maxUnread: given?.maxUnread ?? MAX_UNREAD_OF_NODE,
+  return {
     firstWindow,
     maxWindow,
     streamOptions: Object.freeze({
@@ -89,7 +105,7 @@ export function yamuxSettings (given?: YamuxOptions | null): YamuxSettings {
       maxReadBufferLength: maxReadBufferLength ?? READ_BUFFER + maxWindow,
       maxWriteBufferLength
     })
-  })
+  }
 }
 
 function isBetween (from: number, to: number): (value: unknown) => boolean {

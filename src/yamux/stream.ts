@@ -195,7 +195,9 @@ export class YamuxStream extends AbstractStream implements Sender {
 
   /** What the peer may send. Only while it may */
   get receiveWindow (): ReceiveWindow {
-    return this.#window ??= this.#muxer.openWindow(this)
+    this.#window ??= this.#muxer.openWindow(this)
+
+    return this.#window
   }
 
   /** A frame of the peer. Its data is skipped if the stream receives none */
@@ -313,7 +315,7 @@ export class YamuxStream extends AbstractStream implements Sender {
 
     try {
       while (sentBytes < byteLength && this.#sendWindow > 0) {
-        const room = Math.min(this.#sendWindow, turns.room(this, byteLength - sentBytes))
+        const room = Math.min(this.#sendWindow, this.maxMessageSize ?? Infinity, turns.room(this, byteLength - sentBytes))
 
         if (room === 0) {
           break
@@ -470,8 +472,20 @@ export class YamuxStream extends AbstractStream implements Sender {
     this.#fin = 'sent'
     void this.sendCloseWrite()
     this.#muxer.onFinLeft(this)
-    this.writeStatus = 'closed'
+
+    // `close` has not returned yet
+    queueMicrotask(() => { this.#onClosed() })
+  }
+
+  /** Our FIN has left */
+  #onClosed (): void {
     this.#closed?.resolve()
+
+    if (this.status !== 'open' && this.status !== 'closing') {
+      return
+    }
+
+    this.writeStatus = 'closed'
 
     if (this.remoteWriteStatus === 'closed') {
       this.onTransportClosed()

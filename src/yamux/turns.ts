@@ -47,7 +47,6 @@ export interface Sender {
 export class Turns {
   /** The most that a stream should send at a time, in bytes. Undefined while nothing limits it */
   readonly #frameBytes: () => number | undefined
-  readonly #maxBytes: number
 
   /** Those that have more to send than they were allowed to, or that wait to hear of room */
   readonly #waiting = new Set<Sender>()
@@ -66,10 +65,8 @@ export class Turns {
   /** What streams may still send while the connection is full, in bytes */
   #fullBytes = FULL_BYTES
 
-  /** `maxBytes`: of any frame */
-  constructor (frameBytes: () => number | undefined, maxBytes = Infinity) {
+  constructor (frameBytes: () => number | undefined) {
     this.#frameBytes = frameBytes
-    this.#maxBytes = maxBytes
   }
 
   /** Whether the connection takes no more */
@@ -102,11 +99,11 @@ export class Turns {
     const limit = this.#frameBytes()
 
     // a message is not cut at the end of a turn, or its reader would get two. The next turn is the shorter
-    if (bytes <= Math.min(this.#maxBytes, limit ?? WHOLE_BYTES)) {
+    if (bytes <= (limit ?? WHOLE_BYTES)) {
       return bytes
     }
 
-    return Math.min(room, this.#maxBytes, limit ?? MAX_FRAME_BYTES)
+    return Math.min(room, limit ?? MAX_FRAME_BYTES)
   }
 
   onSent (sender: Sender, bytes: number): void {
