@@ -5,6 +5,7 @@ import { closeBatcher, openBatcher } from '../event-loop/flush-soon.ts'
 import { setImmediate } from '../event-loop/immediate.ts'
 import { YAMUX } from '../libp2p.ts'
 import { REASONS, isProposed, reasonFor } from '../optimistic/when-to-propose.ts'
+import { safeLog } from '../safe-logger.ts'
 import { Decoder } from './decoder.ts'
 import { InvalidFrameError, ProtocolError, ReceiveWindowExceededError } from './errors.ts'
 import { Flag, FrameType, GoAwayCode } from './frames.ts'
@@ -134,6 +135,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
     super(maConn, { ...shared.settings, protocol: YAMUX, name: 'yamux' })
 
+    this.log = safeLog(this.log)
     this.#ended = ended
     this.#shared = shared
     this.#isClient = maConn.direction === 'outbound'
