@@ -4,7 +4,6 @@ import { addressesCommand } from './addresses/command.ts'
 import { allCommand } from './all/command.ts'
 import { compareCommand } from './compare/command.ts'
 import { connectCommand } from './connect/command.ts'
-import { fastOpenCommand } from './fast-open/command.ts'
 import { loadCommand } from './load/command.ts'
 import { nagleCommand } from './nagle/command.ts'
 import { perfCommand } from './perf/command.ts'
@@ -16,7 +15,6 @@ const program = new Command('npm run benchmark --')
   .description('Measures this TCP transport beside others.')
   .addCommand(connectCommand, { isDefault: true })
   .addCommand(nagleCommand)
-  .addCommand(fastOpenCommand)
   .addCommand(throughputCommand)
   .addCommand(scaleCommand)
   .addCommand(perfCommand)

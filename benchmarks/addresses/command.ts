@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
 import { commandText, outOption } from '../command-line/options.ts'
-import { showResults } from '../report/results.ts'
+import { showResults } from '../report/results-old.ts'
 import { addressesResults } from './page.ts'
 import { DEAD } from './report.ts'
 import { runAddresses } from './run.ts'

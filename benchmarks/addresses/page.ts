@@ -5,7 +5,7 @@ import { markdownTable } from '../../test/lab/report/table.ts'
 import { median, percentile } from '../../test/lab/statistics.ts'
 import { crawlChart } from './chart.ts'
 import type { AddressesReport, CostRow, CrawlRow, Dialed } from './report.ts'
-import type { Results } from '../report/results.ts'
+import type { Results } from '../report/results-old.ts'
 
 export function addressesResults (report: AddressesReport): Results {
   const { crawl } = report

@@ -1,8 +1,8 @@
 import { Option } from 'commander'
 import { directory, listOf, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
-import { namesIn } from '../../test/lab/peers/registry.ts'
+import { namesIn, selectContenders } from '../../test/lab/peers/registry.ts'
 import { RESULTS } from '../report/results.ts'
-import type { SuiteName } from '../../test/lab/peers/contender.ts'
+import type { Contender, Level, SuiteName } from '../../test/lab/peers/contender.ts'
 import type { Command } from 'commander'
 
 export function outOption (): Option {
@@ -17,12 +17,36 @@ export function seedOption (): Option {
     .default(Math.floor(Math.random() * 1e6), 'a new one each time')
 }
 
-export function rivalsOption (suite: SuiteName, whyNotAll = ''): Option {
+export function rivalsOption (suite: SuiteName): Option {
   const named = namesIn(suite, ({ onlyIfNamed }) => onlyIfNamed === true)
 
-  return new Option('--rivals <list>', `only these: ${namesIn(suite).join(', ')} (default: all but ${named.join(' and ')}${whyNotAll})`)
+  return new Option('--rivals <list>', `only these: ${namesIn(suite).join(', ')} (default: all${named.length === 0 ? '' : ` but ${named.join(' and ')}`})`)
     .argParser(listOf(oneOf(namesIn(suite))))
 }
+
+/**
+ * Those that are wanted, installed or built where they are not there yet. One for which
+ * that fails is left out, and noted.
+ */
+export async function prepareRivals (suite: SuiteName, wanted: { levels?: Level[], rivals?: string[] }): Promise<{ contenders: Contender[], notes: string[] }> {
+  const contenders: Contender[] = []
+  const notes: string[] = []
+
+  for (const contender of selectContenders(suite, wanted)) {
+    try {
+      // eslint-disable-next-line no-console
+      await contender.prepare?.(message => { console.error(message) })
+      contenders.push(contender)
+    } catch (err: any) {
+      notes.push(`Left out: ${contender.name}, ${err.shortMessage ?? err.message}`)
+    }
+  }
+
+  return { contenders, notes }
+}
+
+/** Commands that have a script of their own */
+const ALIASES = ['nagle', 'throughput', 'load', 'readme']
 
 /**
  * What a reader types to make a result again: the script in package.json and the
@@ -33,8 +57,9 @@ export function commandText (command: Command): string {
   const typed = command.parent?.args ?? command.args
   const flags = typed[0] === name ? typed.slice(1) : typed
 
-  return [
-    name === 'connect' ? 'npm run benchmark' : `npm run benchmark:${name}`,
-    ...(flags.length === 0 ? [] : ['--', ...flags])
-  ].join(' ')
+  if (name === 'connect' || ALIASES.includes(name)) {
+    return [`npm run benchmark${name === 'connect' ? '' : `:${name}`}`, ...flags.length === 0 ? [] : ['--', ...flags]].join(' ')
+  }
+
+  return ['npm run benchmark --', name, ...flags].join(' ')
 }

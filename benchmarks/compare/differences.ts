@@ -1,26 +1,49 @@
-import { tableOf } from '../../test/lab/report/table.ts'
-import { marked } from '../report/comparison.ts'
-import type { Table } from '../../test/lab/report/table.ts'
-import type { QuotedRatio } from '../readme/quoted.ts'
+import { markdownTable, tableOf } from '../../test/lab/report/table.ts'
+import { marked } from '../report/tables.ts'
+import { ratioOf } from '../series.ts'
+import type { Report } from '../series.ts'
 
-export interface Difference extends Pick<QuotedRatio, 'suite' | 'name'> {
-  /** Undefined where the run did not measure it. */
-  before?: QuotedRatio
-  after?: QuotedRatio
+/** What a rival takes over what the official transport takes, in one run */
+export interface Ratio {
+  benchmark: string
 
-  /** In %, against the first. NaN where one run did not measure it. */
+  /** The same in every run */
+  name: string
+  ratio: number
+
+  /** The difference may be noise */
+  noisy: boolean
+}
+
+export interface Difference extends Pick<Ratio, 'benchmark' | 'name'> {
+  /** Undefined where the run did not measure it */
+  before?: Ratio
+  after?: Ratio
+
+  /** In %, against the first. NaN where one run did not measure it */
   percent: number
 }
 
-/** Every ratio of either run, in the order of the first. */
-export function differences (before: QuotedRatio[], after: QuotedRatio[]): Difference[] {
-  const keyOf = ({ suite, name }: QuotedRatio): string => `${suite} ${name}`
+const METRICS = ['CPU', 'time', 'total']
+const BASE = 'official'
+
+export function ratiosOf ({ benchmark, series }: Report): Ratio[] {
+  return series.filter(({ rival, metric }) => rival !== BASE && METRICS.includes(metric)).flatMap(({ group, row, rival, metric }) => {
+    const comparison = ratioOf(series, { group, row, rival, metric }, { rival: BASE })
+
+    return comparison == null ? [] : [{ benchmark, name: [group, row, rival, metric].join(', '), ratio: comparison.ratio, noisy: comparison.noisy }]
+  })
+}
+
+/** Every ratio of either run, in the order of the first */
+export function differences (before: Ratio[], after: Ratio[]): Difference[] {
+  const keyOf = ({ benchmark, name }: Ratio): string => `${benchmark} ${name}`
   const all = new Map([...before, ...after].map(ratio => [keyOf(ratio), ratio]))
 
-  return [...all].map(([key, { suite, name }]) => {
+  return [...all].map(([key, { benchmark, name }]) => {
     const [was, is] = [before, after].map(ratios => ratios.find(ratio => keyOf(ratio) === key))
 
-    return { suite, name, before: was, after: is, percent: was == null || is == null ? NaN : (is.ratio / was.ratio - 1) * 100 }
+    return { benchmark, name, before: was, after: is, percent: was == null || is == null ? NaN : (is.ratio / was.ratio - 1) * 100 }
   })
 }
 
@@ -29,21 +52,13 @@ export function disagreements (all: Difference[], within: number): Difference[] 
   return all.filter(({ percent }) => !(Math.abs(percent) <= within))
 }
 
-export function differenceTable (all: Difference[], within: number): Table {
-  return tableOf(all, [
-    ['suite', ({ suite }) => suite, 'left'],
-    ['ratio', ({ name }) => name, 'left'],
+export function differenceTable (all: Difference[], within: number): string {
+  return markdownTable(tableOf(all, [
+    ['benchmark', ({ benchmark }) => benchmark, 'left'],
+    ['ratio to official', ({ name }) => name, 'left'],
     ['first', ({ before }) => marked(before)],
     ['second', ({ after }) => marked(after)],
-    ['difference', ({ percent }) => Number.isNaN(percent) ? '-' : `${percent < 0 ? '' : '+'}${percent.toFixed(1)} %`],
-    ['', difference => verdict(difference, within), 'left']
-  ])
-}
-
-function verdict (difference: Difference, within: number): string {
-  if (Number.isNaN(difference.percent)) {
-    return 'only in one'
-  }
-
-  return disagreements([difference], within).length === 0 ? '' : `> ${within} %`
+    ['difference', ({ percent }) => Number.isNaN(percent) ? 'only in one' : `${percent < 0 ? '' : '+'}${percent.toFixed(1)} %`],
+    ['', difference => disagreements([difference], within).length === 0 ? '' : `> ${within} %`, 'left']
+  ]))
 }

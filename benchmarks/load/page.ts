@@ -7,7 +7,7 @@ import { latencyChart, memoryChart } from './chart.ts'
 import { EARLY } from './report.ts'
 import { ratioOf, throughputOf, verdictsOf } from './verdicts.ts'
 import type { LoadReport, LoadRow, TransferRow } from './report.ts'
-import type { Results } from '../report/results.ts'
+import type { Results } from '../report/results-old.ts'
 
 export function loadResults (report: LoadReport): Results {
   const { rows, slowReaders, fetches, transfers, notes } = report

@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { listOf, wholeFrom } from '../../test/lab/arguments.ts'
 import { commandText, outOption, seedOption } from '../command-line/options.ts'
-import { showResults } from '../report/results.ts'
+import { showResults } from '../report/results-old.ts'
 import { nagleResults } from './page.ts'
 import { runNagle } from './run.ts'
 

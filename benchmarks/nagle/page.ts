@@ -5,7 +5,7 @@ import { nagleChart } from './chart.ts'
 import { notTheCause } from './findings.ts'
 import { arrivalTable, summaryTable } from './tables.ts'
 import type { NagleLink, NagleReport } from './report.ts'
-import type { Results } from '../report/results.ts'
+import type { Results } from '../report/results-old.ts'
 
 export function nagleResults (report: NagleReport): Results {
   const { spacing, messages, links } = report

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
 import { commandText, outOption, seedOption } from '../command-line/options.ts'
-import { showResults } from '../report/results.ts'
+import { showResults } from '../report/results-old.ts'
 import { perfResults } from './page.ts'
 import { runPerfSuite } from './run.ts'
 import type { Dialer, Listener } from './run.ts'

@@ -6,7 +6,7 @@ import { median } from '../../test/lab/statistics.ts'
 import { compare } from '../report/comparison.ts'
 import type { Listener, PerfReport, RowResult } from './run.ts'
 import type { Sample } from './worker.ts'
-import type { Results } from '../report/results.ts'
+import type { Results } from '../report/results-old.ts'
 
 const LISTENERS: Record<Listener, string> = {
   itself: 'its own kind',

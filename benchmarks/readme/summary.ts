@@ -1,52 +1,34 @@
 import { ms, short, trips } from '../../test/lab/report/numbers.ts'
 import { markdownTable } from '../../test/lab/report/table.ts'
-import { marked } from '../report/comparison.ts'
-import { medianOf } from '../series.ts'
-import { timeRatio } from '../throughput/comparisons.ts'
-import { quotedLink } from './quoted.ts'
-import type { Reports } from './reports.ts'
-import type { Environment } from '../../test/lab/report/environment.ts'
-import type { RivalSummary } from '../connect/report.ts'
-import type { ThroughputReport } from '../throughput/report.ts'
+import { marked, pairOf } from '../report/tables.ts'
+import type { ConnectReport } from '../connect/measure.ts'
+import type { Report } from '../series.ts'
 
 /** What is measured, with the official transport, with ours, and the ratio */
 type Line = [string, string, string, string]
 
-const STREAM = 'stream'
-const CONNECTION = 'connection'
+const RIVALS: [string, string] = ['official', 'ours']
 
 /**
- * The figures of README: three that we win, and three that we lose. A suite that was
+ * The figures of README: three that we win, and three that we lose. A benchmark that was
  * never run has no line.
  */
-export function summaryBlock ({ connect, throughput }: Reports): string {
-  const link = connect == null ? undefined : quotedLink(connect)
-  const official = link?.summaries.find(({ rival }) => rival === 'official')
-  const ours = link?.summaries.find(({ rival }) => rival === 'ours')
-  const dials = (line: (official: RivalSummary, ours: RivalSummary, roundTrip: string) => Line): Line[] => {
-    return link == null || official == null || ours == null ? [] : [line(official, ours, ms(link.link.roundTrip))]
-  }
-  const operations = (line: (report: ThroughputReport) => Line): Line[] => throughput == null ? [] : [line(throughput)]
-
+export function summaryBlock (reports: Report[]): string {
+  const connect = reports.find((report): report is ConnectReport => report.benchmark === 'connect')
+  const throughput = reports.find(({ benchmark }) => benchmark === 'throughput')
   const gains = table([
-    ...dials((official, ours, roundTrip) => [
+    ...dialLines(connect, 'total', ([officialTrips, oursTrips], [official, ours], roundTrip) => [
       `dial to first echoed byte, ${roundTrip} ms away`,
-      `${trips(official.roundTrips)} round trips, ${ms(official.total.median)} ms`,
-      `${trips(ours.roundTrips)} round trips, ${ms(ours.total.median)} ms`,
-      marked(ours)
+      `${trips(officialTrips)} round trips, ${ms(official)} ms`,
+      `${trips(oursTrips)} round trips, ${ms(ours)} ms`
     ]),
-    ...operations(report => timeLine(report, '1 KiB request and answer on a new stream', 'pool-reuse', STREAM)),
-    ...operations(report => timeLine(report, '1 KiB message of many on one stream', 'send-only', STREAM))
+    ...timeLines(throughput, '1 KiB request and answer on a new stream', 'pool-reuse', 'stream'),
+    ...timeLines(throughput, '1 KiB message of many on one stream', 'send-only', 'stream')
   ])
   const costs = table([
-    ...dials((official, ours, roundTrip) => [
-      `\`close()\` waits for the peer's FIN, ${roundTrip} ms away`,
-      `${ms(official.close.median)} ms`,
-      `${ms(ours.close.median)} ms`,
-      short(ours.close.median / official.close.median)
-    ]),
-    ...operations(report => timeLine(report, 'dial, 1 KiB each way and close, no encryption', 'new-dial', CONNECTION)),
-    ...operations(report => delayLine(report, 'longest event-loop delays (p99), a stream per message', 'pool-reuse', STREAM))
+    ...dialLines(connect, 'close', (_, [official, ours], roundTrip) => [`\`close()\` waits for the peer's FIN, ${roundTrip} ms away`, `${ms(official)} ms`, `${ms(ours)} ms`]),
+    ...timeLines(throughput, 'dial, 1 KiB each way and close, no encryption', 'new-dial', 'connection'),
+    ...timeLines(throughput, 'longest event-loop delays (p99), a stream per message', 'pool-reuse', 'stream', 'loop p99', 'ms')
   ])
 
   return [
@@ -54,42 +36,39 @@ export function summaryBlock ({ connect, throughput }: Reports): string {
     gains,
     '## What it costs',
     costs,
-    source([connect, throughput], `${gains}${costs}`.includes('~'))
+    source([connect, throughput].filter(report => report != null), `${gains}${costs}`.includes('~'))
   ].join('\n\n')
 }
 
 function table (rows: Line[]): string {
-  return markdownTable({
-    columns: [
-      { title: '', align: 'left' },
-      { title: '@libp2p/tcp 11' },
-      { title: 'libp2p-fast-tcp' },
-      { title: 'ratio' }
-    ],
-    rows
-  })
+  return markdownTable({ columns: [{ title: '', align: 'left' }, { title: '@libp2p/tcp 11' }, { title: 'libp2p-fast-tcp' }, { title: 'ratio' }], rows })
 }
 
-function timeLine (report: ThroughputReport, title: string, row: string, level: string): Line {
-  const [official, ours] = medians(report, row, level, 'time')
-  const comparison = timeRatio(report, row, { level, rival: 'ours' }, { level, rival: 'official' })
+/** Of the longest link */
+function dialLines (report: ConnectReport | undefined, metric: string, line: (trips: number[], times: number[], roundTrip: string) => [string, string, string]): Line[] {
+  if (report == null) {
+    return []
+  }
 
-  return [title, `${short(official)} us`, `${short(ours)} us`, marked(comparison)]
+  const { group, roundTrip } = report.links.reduce((longest, link) => link.roundTrip > longest.roundTrip ? link : longest)
+  const [trips, times] = ['round trips', metric].map(metric => pairOf(report.series, { group, row: 'dial', metric }, RIVALS))
+
+  return [[...line(trips.medians, times.medians, ms(roundTrip)), marked(metric === 'total' ? trips.comparison : times.comparison)]]
 }
 
-function delayLine (report: ThroughputReport, title: string, row: string, level: string): Line {
-  const [official, ours] = medians(report, row, level, 'loop delay p99')
+function timeLines (report: Report | undefined, title: string, row: string, group: string, metric = 'time', unit = 'us'): Line[] {
+  if (report == null) {
+    return []
+  }
 
-  return [title, `${short(official)} ms`, `${short(ours)} ms`, short(ours / official)]
+  const { medians: [official, ours], comparison } = pairOf(report.series, { group, row, metric }, RIVALS)
+
+  return [[title, `${short(official)} ${unit}`, `${short(ours)} ${unit}`, marked(comparison)]]
 }
 
-function medians (report: ThroughputReport, row: string, level: string, metric: string): number[] {
-  return ['official', 'ours'].map(rival => medianOf(report.samples, { row, level, rival, metric }))
-}
-
-function source (reports: Array<Environment | undefined>, isNoisy: boolean): string {
-  const made = reports.flatMap(report => report == null ? [] : `\`${report.command}\` at ${report.commit ?? 'an unknown commit'} on ${report.date.slice(0, 10)}`)
-  const [{ cpu, cores, node }] = reports.flatMap(report => report ?? [])
+function source (reports: Report[], isNoisy: boolean): string {
+  const made = reports.map(({ command, commit, date }) => `\`${command}\` at ${commit ?? 'an unknown commit'} on ${date.slice(0, 10)}`)
+  const [{ cpu, cores, node }] = reports
 
   return `Medians of ${made.join(' and ')}, with Noise and yamux where no other is named (${cpu}, ${cores} cores, Node ${node}). [Every figure](docs/benchmarks.md), with its spread and its samples.${isNoisy ? ' ~: the difference may be noise.' : ''}`
 }

@@ -23,6 +23,7 @@ export const RIVALS: Record<string, string> = {
   official: '#d9730d',
   transport: '#84489c',
   ours: ACCENT,
+  keyed: '#1a9c6b',
   linux: '#0f96a8',
   hasty: '#7028f8',
   'tcp-conn': '#cc003c',

@@ -1,33 +1,67 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { provenance } from '../../test/lab/report/environment.ts'
 import { packageRoot } from '../../test/lab/script-path.ts'
-import type { TopLevelSpec } from 'vega-lite'
+import { chartSpec } from './chart.ts'
+import type { Chart } from './chart.ts'
+import type { Report } from '../series.ts'
 
-/** What README and docs show: in the source tree, also when run from `dist`. */
+/** What README and docs show: in the source tree, also when run from `dist` */
 export const FIGURES = path.join(packageRoot(), 'docs', 'figures')
 
 /** Ignored by git */
 export const RESULTS = path.join(packageRoot(), 'benchmarks', 'results')
 
-export interface Results {
-  /** Of the files, without their extension. */
-  name: string
-  json: object
+/** A report as people read it */
+export interface Results<R extends Report = Report> {
+  report: R
+  title: string
 
-  /** In Markdown: what the terminal shows too. */
-  page: string
+  /** Of what the figures are */
+  about: string
+  sections: Array<{ title: string, text?: string, table?: string }>
 
-  /** By file name without its extension. */
-  charts: Record<string, TopLevelSpec>
+  /** By file name without its extension */
+  charts: Record<string, Chart>
+}
+
+/** Those of a directory */
+export async function readReports (directory: string): Promise<Report[]> {
+  const files = (await readdir(directory)).filter(file => file.endsWith('.json')).sort()
+  const reports: Report[] = await Promise.all(files.map(async file => JSON.parse(await readFile(path.join(directory, file), 'utf8'))))
+
+  return reports.filter(({ series }) => series != null)
+}
+
+/** In Markdown */
+function pageOf ({ report, title, about, sections }: Results): string {
+  return [
+    `# ${title}`,
+    `${provenance(report)} Seed ${report.seed}.`,
+    about,
+    ...report.notes.length === 0 ? [] : [report.notes.map(note => `- ${note}`).join('\n')],
+    ...sections.flatMap(({ title, text, table }) => [`## ${title}`, text, table].filter(part => part != null)),
+    '## What was measured',
+    report.rivals.map(({ name, title, versions }) => `- ${name} (${title}): ${Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', ')}`).join('\n')
+  ].join('\n\n')
+}
+
+/** Prints the page, and writes all into a directory if there is one. */
+export async function showResults (results: Results, directory?: string): Promise<void> {
+  const files = directory == null ? [] : await writeResults(results, directory)
+
+  // eslint-disable-next-line no-console
+  console.log(`\n${[pageOf(results), ...files.length === 0 ? [] : [`Written: ${files.join(', ')}`]].join('\n\n')}`)
 }
 
 /**
- * Writes `<name>.json`, where NaN is null, and a `.svg` for each chart. Beside what the docs show, the page
- * goes into `<name>.md`, too.
+ * Writes `<benchmark>.json` and a `.svg` for each chart. Beside what the docs show, the page goes into
+ * `<benchmark>.md`, too.
  *
- * @returns the files, in that order, as seen from where we are
+ * @returns the files, as seen from where we are
  */
-export async function writeResults ({ name, json, page, charts }: Results, directory: string): Promise<string[]> {
+export async function writeResults (results: Results, directory: string): Promise<string[]> {
+  const { report, charts } = results
   const write = async (file: string, content: string): Promise<string> => {
     const target = path.join(directory, file)
     await writeFile(target, content)
@@ -39,23 +73,15 @@ export async function writeResults ({ name, json, page, charts }: Results, direc
 
   return [
     // first: what was measured is not lost where a chart fails
-    await write(`${name}.json`, jsonText(json)),
-    ...directory === FIGURES ? [] : [await write(`${name}.md`, `${page.trimEnd()}\n`)],
+    await write(`${report.benchmark}.json`, jsonText(report)),
+    ...directory === FIGURES ? [] : [await write(`${report.benchmark}.md`, `${pageOf(results)}\n`)],
     ...await Promise.all(Object.entries(charts).map(async ([name, chart]) => {
       // vega is slow to load, and seldom needed
       const { renderSvg } = await import('./svg.ts')
 
-      return write(`${name}.svg`, await renderSvg(chart))
+      return write(`${name}.svg`, await renderSvg(chartSpec(chart)))
     }))
   ]
-}
-
-/** Prints the page, and writes all into a directory if there is one. */
-export async function showResults (results: Results, directory?: string): Promise<void> {
-  const files = directory == null ? [] : await writeResults(results, directory)
-
-  // eslint-disable-next-line no-console
-  console.log(`\n${[results.page, ...files.length === 0 ? [] : [`Written: ${files.join(', ')}`]].join('\n\n')}`)
 }
 
 /** A record a line. Four digits are more than any sample is worth. */

@@ -1,7 +1,7 @@
 import { provenance, versionsList } from '../../test/lab/report/environment.ts'
-import { levelsOf } from '../series.ts'
-import type { Results } from './results.ts'
-import type { SeriesReport } from '../series.ts'
+import { levelsOf } from '../series-old.ts'
+import type { Results } from './results-old.ts'
+import type { SeriesReport } from '../series-old.ts'
 import type { TopLevelSpec } from 'vega-lite'
 
 interface Parts {

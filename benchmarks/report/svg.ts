@@ -1,6 +1,6 @@
 import * as vega from 'vega'
 import { compile } from 'vega-lite'
-import { textWidth } from './legend.ts'
+import { textWidth } from './chart.ts'
 import { FAINT_OPACITY, LINE, SERIES, TEXT } from './palette.ts'
 import type { Config, TopLevelSpec } from 'vega-lite'
 

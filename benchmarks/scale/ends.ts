@@ -44,7 +44,7 @@ export async function withEnds<T> ({ level, name }: Contender, use: (ends: Scale
  * The time is that of the dials.
  */
 export async function openAll (ends: ScaleEnds, addresses: string[], count: number): Promise<Took> {
-  await each(ends, async end => end.ask('costStart'))
+  await each(ends, async end => end.ask('costStart', true))
   const milliseconds = await ends.dialer.ask('dial', addresses, count)
   await unlessItTakesTooLong(ends, count, each(ends, async end => end.ask('reached', count)))
   const { dialer, listener } = await each(ends, async end => end.ask('costEnd'))

@@ -3,7 +3,7 @@ import { seriesResults } from '../report/series-results.ts'
 import { scaleChart } from './chart.ts'
 import { LEGEND, costTable, growthTable, idleness } from './tables.ts'
 import type { ScaleReport } from './report.ts'
-import type { Results } from '../report/results.ts'
+import type { Results } from '../report/results-old.ts'
 
 export function scaleResults (report: ScaleReport): Results {
   const { rounds } = report

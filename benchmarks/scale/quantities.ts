@@ -1,5 +1,5 @@
 import { summarise } from '../../test/lab/statistics.ts'
-import { samplesOf } from '../series.ts'
+import { samplesOf } from '../series-old.ts'
 import type { ScaleReport } from './report.ts'
 import type { Summary } from '../../test/lab/statistics.ts'
 

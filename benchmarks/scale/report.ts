@@ -1,5 +1,5 @@
 import type { Contender } from '../../test/lab/peers/contender.ts'
-import type { SeriesReport } from '../series.ts'
+import type { SeriesReport } from '../series-old.ts'
 
 export interface ScaleOptions {
   /** What to type to do this again */

@@ -2,11 +2,11 @@ import { NAMES } from '../../test/lab/peers/names.ts'
 import { SOCKET_INACTIVITY_TIMEOUT } from '../../test/lab/peers/stacks.ts'
 import { short } from '../../test/lab/report/numbers.ts'
 import { tableOf } from '../../test/lab/report/table.ts'
-import { medianOf, rivalsAt, samplesOf } from '../series.ts'
+import { medianOf, rivalsAt, samplesOf } from '../series-old.ts'
 import { QUANTITIES, countsAt, summaryOf } from './quantities.ts'
 import type { ScaleReport } from './report.ts'
 import type { ColumnOf, Table } from '../../test/lab/report/table.ts'
-import type { SeriesKey } from '../series.ts'
+import type { SeriesKey } from '../series-old.ts'
 
 const KiB = 1_024
 

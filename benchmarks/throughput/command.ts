@@ -1,63 +1,57 @@
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
-import { LEVELS, selectContenders } from '../../test/lab/peers/registry.ts'
-import { commandText, outOption, rivalsOption, seedOption } from '../command-line/options.ts'
+import { LEVELS } from '../../test/lab/peers/registry.ts'
+import { outOption, prepareRivals, rivalsOption, seedOption } from '../command-line/options.ts'
+import { inTurn } from '../in-turn.ts'
+import { reportOf } from '../report/report.ts'
 import { showResults } from '../report/results.ts'
-import { throughputResults } from './page.ts'
+import { measure } from './measure.ts'
+import { throughputPage } from './page.ts'
 import { rowNamed, rows } from './rows/registry.ts'
-import { runThroughput } from './run.ts'
+import type { Measuring } from './measure.ts'
 import type { Level } from '../../test/lab/peers/contender.ts'
 
-interface ThroughputFlags {
+interface ThroughputFlags extends Pick<Measuring, 'pinned' | 'nodeOptions'> {
   quick?: boolean
   rows?: string[]
   levels?: Level[]
   rivals?: string[]
   rounds?: number
-  mostRounds?: number
-  precision: number
+  warmUp?: number
   target?: number
-  slices?: number
   seed: number
-  counts: boolean
-  freshProcesses: boolean
-  nodeOptions: string[]
   out?: string
 }
 
-const FULL = { rounds: 5, mostRounds: 20, slices: 20, target: 4_000, warmUp: 2_000 }
-const QUICK = { rounds: 3, slices: 1, target: 100, warmUp: 400 }
+const FULL = { rounds: 5, warmUp: 1_500, target: 1_500 }
+const QUICK = { rounds: 2, warmUp: 300, target: 200 }
+
+const names = rows.map(({ name }) => name)
+const extra = rows.flatMap(row => 'extra' in row && row.extra === true ? [row.name] : [])
 
 export const throughputCommand = new Command('throughput')
-  .description('round trips, one-way streams and pools against node:net and the official transport')
-  .option('--quick', 'fewer and shorter rounds in the same processes, and nothing is counted; in under two minutes')
-  .option('--rows <list>', `only these rows: ${rows.map(({ name }) => name).join(', ')} (default: all but ${rows.filter(({ extra }) => extra === true).map(({ name }) => name).join(', ')})`, listOf(oneOf(rows.map(({ name }) => name))))
+  .description('round trips, one-way streams, bulk, pools and memory, against node:net and the official transport; each rival in new processes, wherever the scheduler puts them')
+  .option('--quick', 'fewer and shorter rounds, whose figures say little; in minutes')
+  .option('--rows <list>', `only these rows: ${names.join(', ')} (default: all but ${extra.join(', ')})`, listOf(oneOf(names)))
   .option('--levels <list>', 'only connection, or only stream', listOf(oneOf(LEVELS)))
   .addOption(rivalsOption('throughput'))
   .option('--rounds <n>', `how often each is measured (default: ${FULL.rounds}, quick: ${QUICK.rounds})`, wholeFrom(1))
-  .option('--most-rounds <n>', `how often at most, while a ratio is not precise (default: ${FULL.mostRounds}; with --quick, --rounds or --no-fresh-processes no more than that)`, wholeFrom(1))
-  .option('--precision <share>', 'which standard error of a ratio, as a part of it, is precise', numberFrom(0), 0.03)
-  .option('--target <ms>', `how long a rival should work in a round (default: ${FULL.target}, quick: ${QUICK.target})`, numberFrom(1))
-  .option('--slices <n>', `in how many parts it does so, between those of the others (default: ${FULL.slices}, quick: ${QUICK.slices})`, wholeFrom(1))
-  .option('--no-counts', 'do not count allocations and write calls')
-  .option('--no-fresh-processes', 'measure all rounds of a row in the same processes')
-  .option('--node-options <list>', 'with which options the Node of both ends runs while they are measured, such as --node-options=--min-semi-space-size=16, or --cpu-prof,--cpu-prof-dir=<directory> for a CPU profile of each', listOf(option => option), [])
+  .option('--warm-up <ms>', `how long each works before it is measured (default: ${FULL.warmUp}, quick: ${QUICK.warmUp})`, numberFrom(0))
+  .option('--target <ms>', `how long each is measured in a round (default: ${FULL.target}, quick: ${QUICK.target})`, numberFrom(1))
+  .option('--pinned', 'keep each end on a core of its own (taskset)', false)
+  .option('--node-options <list>', 'of the Node of both ends, such as --node-options=--min-semi-space-size=16, or --cpu-prof,--cpu-prof-dir=<directory> for a CPU profile of each', listOf(option => option), [])
   .addOption(seedOption())
   .addOption(outOption())
-  .action(async ({ quick = false, out, ...flags }: ThroughputFlags, command: Command) => {
-    const preset = quick ? QUICK : FULL
-    const freshProcesses = flags.freshProcesses && !quick
-    const rounds = flags.rounds ?? Math.min(preset.rounds, flags.mostRounds ?? Infinity)
-    const report = await runThroughput({
-      ...preset,
-      ...flags,
-      rounds,
-      freshProcesses,
-      mostRounds: freshProcesses ? Math.max(rounds, flags.mostRounds ?? (flags.rounds == null ? FULL.mostRounds : rounds)) : rounds,
-      rows: flags.rows?.map(rowNamed) ?? rows.filter(({ extra }) => extra !== true),
-      contenders: selectContenders('throughput', flags),
-      command: commandText(command),
-      counts: flags.counts && !quick
-    })
-    await showResults(throughputResults(report), out)
+  .action(async ({ quick = false, out, rows: wanted = names.filter(name => !extra.includes(name)), levels, rivals, ...flags }: ThroughputFlags, command: Command) => {
+    const { rounds, seed, ...measuring } = { ...quick ? QUICK : FULL, ...flags }
+    const { contenders, notes } = await prepareRivals('throughput', { levels, rivals })
+    const jobs = wanted.map(rowNamed).flatMap(row => contenders.filter(({ level }) => row.levels.includes(level)).map(contender => ({
+      group: contender.level,
+      row: row.name,
+      rival: contender.name,
+      measure: async () => measure(contender, row, measuring)
+    })))
+    const { series, failures } = await inTurn(jobs, { rounds, seed })
+
+    await showResults(throughputPage(reportOf('throughput', command, { seed, contenders, notes: [...notes, ...failures], series }), measuring), out)
   })

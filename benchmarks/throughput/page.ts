@@ -1,30 +1,76 @@
-import { markdownTable } from '../../test/lab/report/table.ts'
-import { seriesResults } from '../report/series-results.ts'
-import { throughputChart } from './chart.ts'
-import { rowsAt } from './comparisons.ts'
-import { describeRounds } from './report.ts'
-import { LEGEND, detailTable, footnotes, ratioTable } from './tables.ts'
-import type { ThroughputReport } from './report.ts'
+import { NAMES } from '../../test/lab/peers/names.ts'
+import { ratioPanel } from '../report/chart.ts'
+import { RIVALS } from '../report/palette.ts'
+import { medianTable, ratioTable } from '../report/tables.ts'
+import { namesOf, ratioOf } from '../series.ts'
+import { rows } from './rows/registry.ts'
+import type { Measuring } from './measure.ts'
+import type { BarGroup, Chart } from '../report/chart.ts'
 import type { Results } from '../report/results.ts'
+import type { Report } from '../series.ts'
 
-export function throughputResults (report: ThroughputReport): Results {
-  return seriesResults(report, {
-    title: 'Throughput',
-    how: howMeasured(report),
-    legend: LEGEND,
-    alternative: 'Bars of the time per operation as a multiple, for each row',
-    chart: level => throughputChart(report, level),
-    level: level => [
-      markdownTable(ratioTable(report, level)),
-      ...rowsAt(report, level).flatMap(row => [`### ${row.title}`, markdownTable(detailTable(report, row, level)), ...footnotes(row, level)])
-    ]
-  })
+export const STREAM = 'stream'
+export const CONNECTION = 'connection'
+
+const TITLES = Object.fromEntries(rows.map(({ name, title }) => [name, title]))
+
+const GROUPS: Record<string, { title: string, bases: string[] }> = {
+  [CONNECTION]: { title: 'Connections without encryption', bases: ['net', 'official'] },
+  [STREAM]: { title: 'Streams over Noise and yamux', bases: ['official'] }
 }
 
-function howMeasured (report: ThroughputReport): string {
-  const { rounds, mostRounds, precision, slices, target, freshProcesses } = report
-  const more = mostRounds > rounds ? ` (more than ${rounds} while the standard error of a ratio is above ${(precision * 100).toFixed(1)} %)` : ''
-  const turns = slices === 1 ? '' : `, in ${slices} slices that take turns with those of the others`
+export function throughputPage (report: Report, measuring?: Measuring): Results {
+  const { series } = report
+  const groups = namesOf(series, 'group')
+  const how = measuring == null ? '' : ` Each sample is of two new processes, ${measuring.pinned ? 'each on a core of its own' : 'wherever the scheduler puts them'}, which have worked for ${measuring.warmUp} ms and are measured for ${measuring.target}.`
 
-  return `${describeRounds(report)}${more} of about ${target} ms for each rival${turns}, ${freshProcesses ? 'new processes for every round, rows and rivals' : 'all in the same processes, rivals'}`
+  return {
+    report,
+    title: 'Throughput',
+    about: `Over loopback.${how} CPU is the processor time of both ends together. Ratios are made round by round and then their median is taken; below 1 is less. ~: the rounds do not agree which is less.`,
+    sections: groups.flatMap(group => [
+      ...GROUPS[group].bases.filter(base => series.some(({ group: of, rival }) => of === group && rival === base)).map(base => ({
+        title: `${GROUPS[group].title}, to ${NAMES[base]}`,
+        table: ratioTable(series, group, ['CPU', 'time'], base, TITLES)
+      })),
+      {
+        title: GROUPS[group].title,
+        table: medianTable(series.filter(({ metric }) => ['CPU', 'time', 'loop p99'].includes(metric)), group, [
+          { title: 'CPU, us', metric: 'CPU', spread: true },
+          { title: 'time, us', metric: 'time', spread: true },
+          { title: 'loop p99, ms', metric: 'loop p99', spread: true }
+        ], TITLES)
+      },
+      ...series.some(({ group: of, metric }) => of === group && metric === 'dialer')
+        ? [{
+            title: `${GROUPS[group].title}: memory, in bytes`,
+            table: medianTable(series.filter(({ metric }) => ['dialer', 'listener'].includes(metric)), group, [
+              { title: 'dialer', metric: 'dialer', spread: true },
+              { title: 'listener', metric: 'listener', spread: true }
+            ], TITLES)
+          }]
+        : []
+    ]),
+    charts: groups.includes(STREAM) && namesOf(series, 'rival', { group: STREAM }).length > 1 ? { throughput: ratioChart(report) } : {}
+  }
+}
+
+/** What our streams take, beside those of the official transport */
+function ratioChart ({ series }: Report): Chart {
+  const rivals = namesOf(series, 'rival', { group: STREAM }).filter(rival => rival !== 'official')
+  const groupsOf = (metric: string): BarGroup[] => namesOf(series, 'row', { group: STREAM }).map(row => ({
+    name: TITLES[row] ?? row,
+    bars: rivals.flatMap(rival => {
+      const comparison = ratioOf(series, { group: STREAM, row, rival, metric }, { rival: 'official' })
+
+      return comparison == null ? [] : [{ colour: RIVALS[rival], value: comparison.ratio, ...comparison }]
+    })
+  })).filter(({ bars }) => bars.length > 0)
+
+  return {
+    title: 'Streams over Noise and yamux, to those of @libp2p/tcp',
+    subtitle: ['Medians of ratios by round, and their 10th to 90th percentile; to the left of 1 is less.'],
+    legend: rivals.map(rival => ({ name: NAMES[rival] ?? rival, colour: RIVALS[rival] })),
+    panels: [['CPU', 'processor time of both ends'], ['time', 'time']].map(([metric, title]) => ratioPanel(title, groupsOf(metric)))
+  }
 }

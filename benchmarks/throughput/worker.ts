@@ -4,20 +4,25 @@ import { memoryTasks } from '../../test/lab/measure/memory.ts'
 import { withoutPeer } from '../../test/lab/peers/address.ts'
 import { openAmongAll } from '../../test/lab/peers/registry.ts'
 import { serve } from '../../test/lab/process/serve.ts'
-import { LatencyRecorder } from './latency.ts'
 import { rowNamed } from './rows/registry.ts'
-import type { Latency } from './latency.ts'
 import type { Session } from './rows/row.ts'
 
 /** One end of one row for one contender: `worker <level> <contender> <row>`. */
 
-const RUN_TIMEOUT = 120_000
+const TIMEOUT = 120_000
 
 const [level, name, rowName] = process.argv.slice(2)
 const row = rowNamed(rowName)
 const peer = await openAmongAll(level, name)
-const recorder = new LatencyRecorder(row.batch?.messages)
 let session: Session | undefined
+
+function connected (): Session {
+  if (session == null) {
+    throw new Error('Not connected')
+  }
+
+  return session
+}
 
 const tasks = {
   ...costTasks(),
@@ -35,29 +40,36 @@ const tasks = {
     session = { peer, address, connection, channel: await connection.open() }
   },
 
-  /** @returns how long it took to do so many operations so many times, in ms */
-  async run (count: number, times = 1): Promise<number> {
-    if (session == null) {
-      throw new Error('Not connected')
+  /** Batches until so many ms have passed */
+  async run (least: number): Promise<{ operations: number, milliseconds: number }> {
+    if ('idle' in row) {
+      throw new Error(`${rowName} has no operations`)
     }
 
-    const timer = setTimeout(() => { throw new Error(`${rowName}: ${times} times ${count} operations of ${name}, ${level} level, did not end within ${RUN_TIMEOUT} ms`) }, RUN_TIMEOUT)
-    let milliseconds = 0
+    const timer = setTimeout(() => { throw new Error(`A batch of ${row.batch} did not end within ${TIMEOUT} ms`) }, TIMEOUT)
+    const started = performance.now()
+    let operations = 0
 
-    for (let i = 0; i < times; i++) {
-      recorder.start()
-      const started = performance.now()
-      await row.run(session, count, recorder.lap)
-      milliseconds += performance.now() - started
+    while (performance.now() - started < least) {
+      await row.run(connected(), row.batch)
+      operations += row.batch
+      timer.refresh()
     }
 
     clearTimeout(timer)
 
-    return milliseconds
+    return { operations, milliseconds: performance.now() - started }
   },
 
-  /** Of all operations since this was asked last. */
-  latency: (): Latency => recorder.take()
+  async open (count: number): Promise<void> {
+    if (!('idle' in row)) {
+      throw new Error(`${rowName} leaves nothing open`)
+    }
+
+    for (let i = 0; i < count; i++) {
+      await row.open(connected())
+    }
+  }
 }
 
 export type ThroughputTasks = typeof tasks

@@ -2,22 +2,17 @@ import { FirstMessageCheck, patternOf } from './messages.ts'
 import { Reassembly, toChunks } from './reassembly.ts'
 import { KiB } from './row.ts'
 import { sendAll } from './send-all.ts'
-import type { Row } from './row.ts'
+import type { TimedRow } from './row.ts'
 
-const BYTES = 200 * KiB
-const CHUNK_BYTES = 64 * KiB
-
-const message = patternOf(BYTES)
-const chunks = toChunks(message, CHUNK_BYTES)
+const message = patternOf(200 * KiB)
+const chunks = toChunks(message, 64 * KiB)
 
 /** A large message there and back in chunks; each end puts them together. */
-export const chunking: Row = {
+export const chunking: TimedRow = {
   name: 'chunking',
-  title: 'chunking: 200 KiB round trip in chunks of 64 KiB',
-  bytes: BYTES,
+  title: '200 KiB round trip in chunks of 64 KiB',
   levels: ['connection', 'stream'],
-  keepsConnection: true,
-  published: { operationsPerSecond: 3_153 },
+  batch: 50,
 
   serve (channel) {
     const check = new FirstMessageCheck(message)
@@ -29,7 +24,7 @@ export const chunking: Row = {
     channel.onBytes = bytes => { reassembly.receive(bytes) }
   },
 
-  async run ({ channel }, count, onOperation) {
+  async run ({ channel }, count) {
     const { promise, resolve } = Promise.withResolvers<void>()
     const check = new FirstMessageCheck(message)
     let done = 0
@@ -37,7 +32,6 @@ export const chunking: Row = {
     const reassembly = new Reassembly(whole => {
       check.see(whole)
       done++
-      onOperation()
 
       if (done === count) {
         resolve()

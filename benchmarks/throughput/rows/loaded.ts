@@ -1,7 +1,7 @@
 import { patternOf } from './messages.ts'
 import { answer, roundTrips } from './round-trip.ts'
 import { KiB } from './row.ts'
-import type { Row, Session } from './row.ts'
+import type { Session, TimedRow } from './row.ts'
 import type { Channel } from '../../../test/lab/peers/contender.ts'
 
 /** Unlike the first byte of what is echoed */
@@ -14,16 +14,12 @@ const loads = new WeakMap<Session, Channel>()
  * How long a small message waits behind large ones: those go on another stream
  * of the connection, or where there are no streams on another connection.
  */
-export const loaded: Row = {
+export const loaded: TimedRow = {
   name: 'loaded',
-  title: 'under load: 100 B round trip while another stream sends at full speed',
-  bytes: message.byteLength,
+  title: '100 B round trip while another stream sends at full speed',
   levels: ['connection', 'stream'],
-  keepsConnection: true,
-  countable: false,
-  minOperations: 20,
+  batch: 20,
   extra: true,
-  published: {},
 
   serve (channel) {
     channel.onBytes = first => {
@@ -38,15 +34,20 @@ export const loaded: Row = {
     }
   },
 
-  async run (session, count, onOperation) {
+  async run (session, count) {
     const load = loads.get(session) ?? await openLoad(session)
     loads.set(session, load)
-    const stop = sendWithoutEnd(load)
+    load.onDrain = () => {
+      while (load.send(LOAD)) {
+        // until it wants to drain
+      }
+    }
+    load.onDrain()
 
     try {
-      await roundTrips(session.channel, message, count, onOperation)
+      await roundTrips(session.channel, message, count)
     } finally {
-      stop()
+      load.onDrain = () => {}
     }
   }
 }
@@ -55,16 +56,4 @@ async function openLoad ({ peer, address, connection, channel }: Session): Promi
   const load = await connection.open()
 
   return load === channel ? (await peer.dial(address)).open() : load
-}
-
-/** @returns a function that stops it */
-function sendWithoutEnd (channel: Channel): () => void {
-  channel.onDrain = () => {
-    while (channel.send(LOAD)) {
-      // until it wants to drain
-    }
-  }
-  channel.onDrain()
-
-  return () => { channel.onDrain = () => {} }
 }

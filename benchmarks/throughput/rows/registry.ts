@@ -1,40 +1,27 @@
 import { chunking } from './chunking.ts'
 import { loaded } from './loaded.ts'
-import { receiveOnly, sendOnly } from './one-way.ts'
-import { newDial, poolReuse } from './pool.ts'
+import { receiveRow, sendRow } from './one-way.ts'
+import { idleConnection, idleStream, newDial, poolReuse, streams } from './pool.ts'
 import { roundTripRow } from './round-trip.ts'
 import { KiB, MiB } from './row.ts'
-import { sideBySide } from './side-by-side.ts'
 import type { Row } from './row.ts'
 
-/** In the order of the published report, and behind them what it lacks */
+/** In the order of the tables */
 export const rows: Row[] = [
-  roundTripRow({
-    name: 'small',
-    title: 'small message: 100 B round trip',
-    bytes: 100,
-    published: { operationsPerSecond: 49_749 }
-  }),
-  roundTripRow({
-    name: 'large',
-    title: 'large message: 1 MiB round trip',
-    bytes: MiB,
-    published: { operationsPerSecond: 175 }
-  }),
-  chunking,
+  roundTripRow({ name: 'small', title: '100 B round trip', bytes: 100, batch: 500 }),
   poolReuse,
+  streams,
+  sendRow({ name: 'send-only', title: '1 KiB messages one way, sent', levels: ['connection', 'stream'], bytes: KiB, batch: 5_000 }),
+  receiveRow({ name: 'receive-only', title: '1 KiB messages one way, received', levels: ['connection', 'stream'], bytes: KiB, batch: 5_000 }),
+  chunking,
+  roundTripRow({ name: 'large', title: '1 MiB round trip', bytes: MiB, batch: 20 }),
+  sendRow({ name: 'upload', title: '256 MiB in messages of 64 KiB, sent', levels: ['stream'], bytes: 64 * KiB, batch: 4_096 }),
+  receiveRow({ name: 'download', title: '256 MiB in messages of 64 KiB, received', levels: ['stream'], bytes: 64 * KiB, batch: 4_096 }),
   newDial,
-  sendOnly,
-  receiveOnly,
   loaded,
-  sideBySide,
-  roundTripRow({
-    name: 'whole',
-    title: 'sent whole: 200 KiB round trip',
-    bytes: 200 * KiB,
-    extra: true,
-    published: {}
-  })
+  roundTripRow({ name: 'whole', title: '200 KiB round trip, sent whole', bytes: 200 * KiB, batch: 50, extra: true }),
+  idleStream,
+  idleConnection
 ]
 
 export function rowNamed (name: string): Row {

@@ -1,23 +1,22 @@
 import { FirstMessageCheck, patternOf } from './messages.ts'
 import { sendAll } from './send-all.ts'
-import type { Row } from './row.ts'
+import type { TimedRow } from './row.ts'
 import type { Channel } from '../../../test/lab/peers/contender.ts'
 
-type RoundTripInit = Pick<Row, 'name' | 'title' | 'bytes' | 'published' | 'extra'>
+type RoundTripInit = Pick<TimedRow, 'name' | 'title' | 'batch' | 'extra'> & { bytes: number }
 
 /**
  * A message there, and when all of it has arrived one of the same size back. One
  * message is under way at a time.
  */
-export function roundTripRow (init: RoundTripInit): Row {
-  const message = patternOf(init.bytes)
+export function roundTripRow ({ bytes, ...init }: RoundTripInit): TimedRow {
+  const message = patternOf(bytes)
 
   return {
     ...init,
     levels: ['connection', 'stream'],
-    keepsConnection: true,
     serve: channel => { answer(channel, message) },
-    run: async ({ channel }, count, onOperation) => roundTrips(channel, message, count, onOperation)
+    run: async ({ channel }, count) => roundTrips(channel, message, count)
   }
 }
 
@@ -40,7 +39,7 @@ export function answer (channel: Channel, message: Uint8Array): void {
   }
 }
 
-export async function roundTrips (channel: Channel, message: Uint8Array, count: number, onOperation: () => void): Promise<void> {
+export async function roundTrips (channel: Channel, message: Uint8Array, count: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const check = new FirstMessageCheck(message)
   let received = 0
@@ -56,7 +55,6 @@ export async function roundTrips (channel: Channel, message: Uint8Array, count: 
 
     received -= message.byteLength
     done++
-    onOperation()
 
     if (done === count) {
       resolve()

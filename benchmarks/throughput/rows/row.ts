@@ -1,45 +1,38 @@
 import type { Channel, Dialed, Level, Peer } from '../../../test/lab/peers/contender.ts'
 
-export interface Row {
+interface RowBase {
   name: string
   title: string
-
-  /** Payload of one operation in one direction. */
-  bytes: number
   levels: Level[]
 
-  /** Whether connections live as long as the measurement. */
-  keepsConnection: boolean
+  /** The listener's half, for every channel that is opened */
+  serve(channel: Channel): void
+}
 
-  /**
-   * Where one sample of the latency is the average of several messages: how
-   * many, and what has happened to them by then.
-   */
-  batch?: { messages: number, title: string }
+/** Operations, one after another */
+export interface TimedRow extends RowBase {
+  /** How many follow each other before the clock is looked at: the same for all rivals, since it fills windows and buffers */
+  batch: number
 
-  /** False where what is sent and allocated is not that of the operations alone. */
-  countable?: boolean
+  /** How late a timer of 2 ms is meanwhile is measured, too, which costs something itself */
+  watchesLoop?: boolean
 
-  /** How few operations say something, and how many make sense in one batch. */
-  minOperations?: number
-  maxOperations?: number
-
-  /** Only measured where it is asked for by name. */
+  /** Only measured where it is asked for by name */
   extra?: boolean
 
-  /**
-   * How a report on tcp-conn, a Go package with a pool, multiplexing and chunks,
-   * relates to raw TCP on its own machine; the operations a second are for the
-   * record, never for a comparison.
-   */
-  published: { operationsPerSecond?: number, overhead?: number }
-
-  /** The listener's half, for every channel that is opened. */
-  serve(channel: Channel): void
-
-  /** The dialer's half; tells when an operation is done. */
-  run(session: Session, count: number, onOperation: () => void): Promise<void>
+  /** The dialer's half */
+  run(session: Session, count: number): Promise<void>
 }
+
+/** What lies idle, and takes memory */
+export interface IdleRow extends RowBase {
+  idle: number
+
+  /** Opens one more */
+  open(session: Session): Promise<void>
+}
+
+export type Row = TimedRow | IdleRow
 
 export interface Session {
   peer: Peer

@@ -9,7 +9,8 @@ export interface Cost {
 
 /** Tasks that measure what happens between `costStart` and `costEnd` */
 export type CostTasks = {
-  costStart(): void
+  /** `watchesLoop`: with a timer of 2 ms, which costs something itself */
+  costStart(watchesLoop?: boolean): void
   costEnd(): Cost
 
   /** How late the event loop was, in all such stretches since this was asked last */
@@ -21,8 +22,11 @@ export function costTasks (): CostTasks {
   let cpu = process.cpuUsage()
 
   return {
-    costStart (): void {
-      watch.start()
+    costStart (watchesLoop = false): void {
+      if (watchesLoop) {
+        watch.start()
+      }
+
       cpu = process.cpuUsage()
     },
 

@@ -37,6 +37,14 @@ export const contenders: Contender[] = [
   { ...currentNode('transport'), name: 'transport', level: 'stream', title: 'libp2p-fast-tcp, its tcp() alone', suites: ['connect', 'throughput', 'scale'] },
   { ...currentNode('ours'), name: 'ours', level: 'stream', title: 'libp2p-fast-tcp, tcp() and optimistic()', suites: ['connect', 'throughput', 'scale'] },
   {
+    ...currentNode('keyed'),
+    name: 'keyed',
+    level: 'stream',
+    title: 'libp2p-fast-tcp, tcp() and optimistic(), with noise({ crypto: noiseCrypto })',
+    suites: ['throughput'],
+    prepare: async () => { await STACKS.keyed() }
+  },
+  {
     ...currentNode('fast-open'),
     name: 'fast-open',
     level: 'stream',

@@ -12,6 +12,7 @@ import type { TransportFactory } from './transport.ts'
 import type { TCPOptions } from '../../../src/index.ts'
 import type { StackName, TransportName } from '../stacks.ts'
 import type { Stream } from '@libp2p/interface'
+import type { ICryptoInterface } from '@libp2p/noise'
 
 /** The connections of 5 minutes of idleness must not be cut after 2, in ms */
 export const SOCKET_INACTIVITY_TIMEOUT = 3_600_000
@@ -51,6 +52,17 @@ export const STACKS = {
   transport: async () => currentStack('plain'),
   ours: async () => currentStack('ours'),
 
+  /** With a key of Noise made once, not for each message */
+  keyed: async () => {
+    const [{ noise }, { noiseCrypto }] = await Promise.all([import('@libp2p/noise'), import('../../../src/index.ts') as Promise<{ noiseCrypto?: ICryptoInterface }>])
+
+    if (noiseCrypto == null) {
+      throw new Error('there is no noiseCrypto')
+    }
+
+    return currentStack('ours', undefined, noise({ crypto: noiseCrypto }))
+  },
+
   /** The windows are left to yamux */
   'no-credit': async () => currentStack('ours', { credit: false }),
 
@@ -71,13 +83,13 @@ export function currentNode (name: keyof typeof STACKS): Composed {
   }
 }
 
-async function currentStack (name: StackName, options?: TCPOptions): Promise<Stack> {
+async function currentStack (name: StackName, options?: TCPOptions, encrypter?: unknown): Promise<Stack> {
   const [{ createLibp2p }, { EAGER, stack }, { multiaddr }] = await Promise.all([import('libp2p'), import('../stacks.ts'), import('@multiformats/multiaddr')])
 
   return {
     createLibp2p,
     multiaddr,
-    options: stack(name, { tcp: { ...TCP_OPTIONS, dialOpts: { noDelay: true }, ...options } }),
+    options: stack(name, { tcp: { ...TCP_OPTIONS, dialOpts: { noDelay: true }, ...options }, encrypter }),
     streamOptions: name === 'official' || name === 'plain' ? {} : EAGER,
     toChannel (stream: Stream) {
       if (stream.direction === 'inbound') {

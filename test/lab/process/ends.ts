@@ -8,11 +8,14 @@ export const ENDS: End[] = ['dialer', 'listener']
 
 export type Ends<T extends Tasks> = Record<End, Worker<T>>
 
-/** Starts both, each on a core of its own. */
-export async function startEnds<T extends Tasks> (init: (end: End) => WorkerInit): Promise<Ends<T>> {
+/** Starts both, wherever the scheduler puts them, or each pinned to a core of its own. */
+export async function startEnds<T extends Tasks> (init: (end: End) => WorkerInit, isPinned = false): Promise<Ends<T>> {
   const [dialer, listener] = await Promise.all(ENDS.map(async end => {
     const worker = await startWorker<T>(init(end))
-    await keepOnOwnCore(end, worker.pid)
+
+    if (isPinned) {
+      await keepOnOwnCore(end, worker.pid)
+    }
 
     return worker
   }))

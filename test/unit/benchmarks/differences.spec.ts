@@ -1,10 +1,10 @@
 import { expect } from 'aegir/chai'
 import { differences, disagreements } from '../../../benchmarks/compare/differences.ts'
-import { compare } from '../../../benchmarks/report/comparison.ts'
-import type { QuotedRatio } from '../../../benchmarks/readme/quoted.ts'
+import { compare } from '../../../benchmarks/series.ts'
+import type { Ratio } from '../../../benchmarks/compare/differences.ts'
 
-function quoted (name: string, ratio: number): QuotedRatio {
-  return { suite: 'connect', name, ratio, noisy: false }
+function quoted (name: string, ratio: number): Ratio {
+  return { benchmark: 'connect', name, ratio, noisy: false }
 }
 
 describe('benchmarks: a comparison', () => {

@@ -16,7 +16,7 @@ describe('benchmarks: interrupted (needs Linux)', function () {
         return this.skip()
       }
 
-      const left = await interrupt(['connect', '--rivals', 'floor', '--link', link, '--delay', '20', '--runs', '200'], signal, /dialed \w+ over/)
+      const left = await interrupt(['connect', '--rivals', 'floor', '--link', link, '--delay', '20', '--runs', '200'], signal, /round \d+ of 200/)
 
       expect(left.ran).to.be.at.least(2)
       expect(left).to.deep.include({ status, processes: [], files: [], namespaces: [] })
