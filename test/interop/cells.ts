@@ -1,8 +1,7 @@
 import type { PeerName } from '../lab/peers/build.ts'
 
 /** `official` is js-libp2p with `@libp2p/tcp`, `ours` the same with this package in its place */
-export type JsStack = 'official' | 'ours'
-export type PeerKind = PeerName | JsStack
+export type PeerKind = PeerName | 'official' | 'ours'
 export type Security = 'noise' | 'tls'
 
 /**
@@ -10,12 +9,12 @@ export type Security = 'noise' | 'tls'
  *
  * - `off`: nothing, `tcp({ optimistic: false })`
  * - `transport`: the encrypter, `tcp()` alone
- * - `all`: muxer and streams too, by both decorators and `negotiateFully: false`
+ * - `all`: muxer and streams too, with `negotiateFully: false`
  * - `known`: as `all`, but without `negotiateFully` and to a peer known from identify
  */
 export type Optimism = 'off' | 'transport' | 'all' | 'known'
 
-export interface Cell {
+export interface Dial {
   dialer: PeerKind
   listener: PeerKind
   security: Security
@@ -39,14 +38,12 @@ export interface Cell {
   peerStore?: number
 }
 
-export const LISTENERS: PeerKind[] = ['official', 'go', 'rust', 'ours']
-export const NATIVE: PeerName[] = ['go', 'rust']
-export const SECURITIES: Security[] = ['noise', 'tls']
+const NATIVE: PeerName[] = ['go', 'rust']
+const LISTENERS: PeerKind[] = ['official', ...NATIVE, 'ours']
+const OPTIMISM: Optimism[] = ['off', 'transport', 'all', 'known']
 
-export const OPTIMISM: Optimism[] = ['off', 'transport', 'all', 'known']
-
-/** In the order of the tables: every change beside the one that it builds on */
-export const JS_DIALERS: Array<Omit<Cell, 'listener'>> = [
+/** Every change beside the one that it builds on */
+const JS_DIALERS: Array<Omit<Dial, 'listener'>> = [
   { dialer: 'official', security: 'noise' },
   ...OPTIMISM.map(optimism => ({ dialer: 'ours', optimism, security: 'noise' } as const)),
   { dialer: 'official', identify: true, security: 'noise' },
@@ -54,35 +51,40 @@ export const JS_DIALERS: Array<Omit<Cell, 'listener'>> = [
   { dialer: 'ours', optimism: 'all', security: 'tls' }
 ]
 
-/**
- * The whole matrix. What dials one listener stands together, so that what is
- * compared is measured within a minute.
- */
-export function allCells (): Cell[] {
-  const dialed = LISTENERS.flatMap(listener => JS_DIALERS
+/** What dials one listener stands together, so that what is compared is measured within a minute */
+export const DIALS: Dial[] = [
+  ...LISTENERS.flatMap(listener => JS_DIALERS
     .filter(({ security, identify }) => isNative(listener) ? identify == null : security === 'noise')
-    .map((dialer): Cell => ({ ...dialer, listener })))
-  const dialing = NATIVE.flatMap(dialer => SECURITIES.map((security): Cell => ({ dialer, listener: 'ours', security })))
+    .map((dialer): Dial => ({ ...dialer, listener }))),
+  ...NATIVE.flatMap(dialer => (['noise', 'tls'] as const).map((security): Dial => ({ dialer, listener: 'ours', security })))
+]
 
-  return [...dialed, ...dialing]
-}
+const PAIRS = [...LISTENERS.map(listener => ({ listener })), { listener: 'ours' as const, listenerOptimism: 'all' as const }]
+  .flatMap(listener => [{ dialer: 'official' as const }, ...OPTIMISM.slice(1).map(optimism => ({ dialer: 'ours' as const, optimism }))]
+    .map((dialer): Omit<Dial, 'security'> => ({ ...dialer, ...listener })))
+const JS_PAIRS = PAIRS.filter(({ listener }) => !isNative(listener))
+
+/** libp2p's muxers take ten streams before their owner listens, and yamux takes 256 before the peer has answered */
+const COUNTS = [11, 50, 200, 1_000]
+
+/**
+ * Many streams at once, also to a listener whose gater asks a database for 20 ms, and one that closes its end at once with peer stores in
+ * memory, on a fast and on a slow disk
+ */
+export const STREAMS: Dial[] = [
+  ...PAIRS.flatMap(pair => COUNTS.map((streams): Dial => ({ ...pair, security: 'noise', streams }))),
+  ...PAIRS.filter(({ optimism }) => optimism === 'all' || optimism === 'transport').flatMap(pair => [50, 1_000].map((streams): Dial => ({ ...pair, security: 'tls', streams }))),
+  ...JS_PAIRS.flatMap(pair => COUNTS.map((streams): Dial => ({ ...pair, security: 'noise', streams, gater: 20 }))),
+  ...JS_PAIRS.flatMap(pair => [undefined, 1, 5, 30].map((peerStore): Dial => ({ ...pair, security: 'noise', ...(peerStore == null ? {} : { peerStore }) })))
+]
 
 export function isNative (kind: PeerKind): kind is PeerName {
-  return (NATIVE as PeerKind[]).includes(kind)
+  return kind === 'go' || kind === 'rust'
 }
 
-export function nameOf ({ dialer, optimism, identify, listener, listenerOptimism, security, streams, gater, peerStore }: Cell): string {
+export function nameOf ({ dialer, optimism, identify, listener, listenerOptimism, security, streams, gater, peerStore }: Dial): string {
   const from = `${dialer}${optimism == null ? '' : ` (${optimism})`}${identify === true ? ' with identify' : ''}`
   const to = `${listener}${listenerOptimism == null ? '' : ` (${listenerOptimism})`}`
 
   return [`${from} -> ${to}`, security, ...(streams == null ? [] : [`${streams} streams`]), ...(gater == null ? [] : [`a gater of ${gater} ms`]), ...(peerStore == null ? [] : [`peer stores of ${peerStore} ms`])].join(', ')
-}
-
-/** What a cell is compared with: the official transport, dialing the same listener */
-export function isBaselineOf (baseline: Cell, cell: Cell): boolean {
-  return isSame(baseline, { ...cell, dialer: 'official', optimism: undefined })
-}
-
-export function isSame (a: Cell, b: Cell): boolean {
-  return (['dialer', 'listener', 'security', 'optimism', 'identify'] as const).every(key => a[key] === b[key])
 }

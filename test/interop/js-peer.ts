@@ -1,16 +1,27 @@
 import { setMaxListeners } from 'node:events'
 import { isIPv6 } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { identify } from '@libp2p/identify'
+import { noise } from '@libp2p/noise'
+import { tls } from '@libp2p/tls'
 import { multiaddr } from '@multiformats/multiaddr'
 import { Command, Option } from 'commander'
+import { createLibp2p } from 'libp2p'
 import { pEvent } from 'p-event'
-import { OPTIMISM } from './cells.ts'
-import { ECHO_PROTOCOL, echo, exchange } from './echo.ts'
-import { createNode } from './js-node.ts'
-import type { JsStack, Optimism, Security } from './cells.ts'
-import type { JsNode } from './js-node.ts'
-import type { Outcome } from './peer-process.ts'
-import type { Connection, Libp2p } from '@libp2p/interface'
+import { payload, readToEnd, sendPolitely, tally } from '../fixtures/bytes.ts'
+import { echo } from '../fixtures/echo.ts'
+import { SlowDatastore } from '../fixtures/slow-datastore.ts'
+import { stack as stackOf } from '../lab/stacks.ts'
+import type { Optimism, Security } from './cells.ts'
+import type { Outcome } from './dial.ts'
+import type { TransportName } from '../lab/stacks.ts'
+import type { Identify } from '@libp2p/identify'
+import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
+
+type JsNode = Libp2p<{ identify: Identify }>
+
+const ECHO_PROTOCOL = '/echo/1.0.0'
 
 /**
  * A peer of js-libp2p with the command line and the output of the Go and Rust
@@ -18,7 +29,7 @@ import type { Multiaddr } from '@multiformats/multiaddr'
  */
 
 interface Common {
-  stack: JsStack
+  stack: 'official' | 'ours'
   security: Security
   optimism: Optimism
   peerStore?: number
@@ -38,18 +49,72 @@ interface DialOptions extends Common {
   timeoutMs: number
 }
 
-/** libp2p admits 32 and 64 by default */
+/**
+ * libp2p admits 32 and 64 by default, yamux 1,000 and 1,000: with those the connection monitor, whose ping is one more, ends a connection
+ * that has 1,000
+ */
 const LIMITS = { maxInboundStreams: 4_096, maxOutboundStreams: 4_096 }
 
-async function listen ({ host, port, ...options }: ListenOptions): Promise<void> {
-  const node = await createNode({ ...options, identify: true, listen: [`/${isIPv6(host) ? 'ip6' : 'ip4'}/${host}/tcp/${port}`] })
+/** A node with TCP, Yamux, identify and the one security protocol that is asked for */
+async function createNode ({ stack, security, optimism, peerStore }: Common, ask: boolean, listen: string[], gater?: number): Promise<JsNode> {
+  const { TRANSPORT } = process.env
+  const isDecorated = stack === 'ours' && (optimism === 'all' || optimism === 'known')
+  const options = { tcp: { optimistic: optimism !== 'off' }, encrypter: security === 'tls' ? tls() : noise(), yamux: LIMITS }
+
+  return createLibp2p({
+    ...stackOf(stack === 'official' ? stack : isDecorated ? stack : 'plain', options),
+    // with an option of ours
+    ...stack === 'ours' && TRANSPORT != null ? { transports: stackOf(TRANSPORT as TransportName, options).transports } : {},
+    addresses: { listen: listen.length === 0 && TRANSPORT === 'reuse-port' ? ['/ip4/0.0.0.0/tcp/0', '/ip6/::/tcp/0'] : listen },
+    ...(peerStore == null ? {} : { datastore: new SlowDatastore(peerStore) }),
+    ...(gater == null ? {} : { connectionGater: { denyInboundUpgradedConnection: async () => delay(gater, false) } }),
+    // the defaults admit 5 new connections a second from one host; every dial of a test comes from one
+    connectionManager: { inboundConnectionThreshold: 1_000_000, maxIncomingPendingConnections: 1_000 },
+    services: { identify: identify({ runOnConnectionOpen: ask }) }
+  })
+}
+
+/**
+ * Sends one byte and waits for it, then sends the rest while reading, half-closes, and compares all that came back until the remote closed
+ * its side.
+ *
+ * @returns when the first byte was back, on the clock of `performance.now()`
+ */
+async function exchange (stream: Stream, size: number, signal: AbortSignal): Promise<number> {
+  const abort = (): void => { stream.abort(new Error('The echo did not end in time')) }
+  signal.addEventListener('abort', abort, { once: true })
+
+  try {
+    const sent = payload(size)
+    const firstByte = pEvent(stream, 'message', { rejectionEvents: ['close'] }).then(() => performance.now())
+    const received = readToEnd(stream)
+
+    stream.send(sent.subarray(0, 1))
+    const firstByteAt = await firstByte
+    await sendPolitely(stream, sent.subarray(1), signal)
+    await stream.close({ signal })
+
+    const { bytes, sha256 } = await received
+
+    if (sha256 !== tally(sent).sha256) {
+      throw new Error(`The echo of ${size} bytes came back as ${bytes} bytes that differ`)
+    }
+
+    return firstByteAt
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+async function listen ({ host, port, gater, ...options }: ListenOptions): Promise<void> {
+  const node = await createNode(options, true, [`/${isIPv6(host) ? 'ip6' : 'ip4'}/${host}/tcp/${port}`], gater)
   await node.handle(ECHO_PROTOCOL, echo, LIMITS)
   print({ multiaddr: node.getMultiaddrs()[0].toString(), peerId: node.peerId.toString() })
 }
 
 async function dial (address: string, options: DialOptions): Promise<void> {
   const target = multiaddr(address)
-  const node = await createNode(options)
+  const node = await createNode(options, options.identify, [])
 
   if (options.optimism === 'known') {
     await introduce(node, target, timeout(options.timeoutMs))
@@ -147,7 +212,7 @@ const security = new Option('--security <security>').choices(['noise', 'tls']).d
 const program = new Command()
   .addOption(new Option('--stack <stack>').choices(['ours', 'official']).makeOptionMandatory())
 
-const optimism = new Option('--optimism <optimism>').choices(OPTIMISM).default('transport')
+const optimism = new Option('--optimism <optimism>').choices(['off', 'transport', 'all', 'known']).default('transport')
 const peerStore = new Option('--peer-store <ms>').argParser(Number)
 
 program.command('listen')

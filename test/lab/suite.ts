@@ -35,8 +35,11 @@ export interface Cells {
   /** At a time; 1 by default, where time matters */
   concurrency?: number
 
-  /** Why nothing can run here. That is a failure in CI only */
+  /** Why nothing can run here */
   missing?: string
+
+  /** Whether that is a failure; by default it is in CI */
+  isRequired?: boolean
 
   /** Runs after the last cell, whatever happened */
   end?(): Promise<unknown>
@@ -77,11 +80,11 @@ export async function runSuite <Flags extends object> (command: Command, prepare
     await ended.promise
   }, async () => {
     try {
-      const { cells, concurrency, missing, end } = await prepare(flags, signal)
+      const { cells, concurrency, missing, isRequired = process.env.CI != null, end } = await prepare(flags, signal)
 
       if (missing != null) {
         say(`SKIPPED: ${missing}`)
-        process.exitCode = process.env.CI == null ? 0 : 1
+        process.exitCode = isRequired ? 1 : 0
         return
       }
 
@@ -164,7 +167,7 @@ async function write (results: Result[], command: string, directory?: string): P
   const table = markdownTable(tableOf(results, [
     ['cell', ({ name }) => name, 'left'],
     ['result', ({ summary }) => summary, 'left'],
-    ['complaints', ({ complaints = [] }) => complaints.map(complaint => complaint.split('\n')[0]).join('; '), 'left'],
+    ['', ({ complaints = [] }) => complaints.length === 0 ? '' : 'FAILED', 'left'],
     ['s', ({ seconds }) => seconds.toFixed(1)]
   ]))
 

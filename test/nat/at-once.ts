@@ -1,8 +1,9 @@
+import { runProgram } from '../lab/process/program.ts'
 import { scriptPath } from '../lab/script-path.ts'
 import { openLab } from './lab/lab.ts'
-import { startPeer } from './lab/peer-process.ts'
 import type { Security } from './cells.ts'
-import type { Peer } from './lab/peer-process.ts'
+import type { Program } from '../lab/process/program.ts'
+import type { Verdict } from '../lab/suite.ts'
 
 export interface AtOnceCase {
   security: Security
@@ -24,53 +25,41 @@ export const AT_ONCE_CASES: AtOnceCase[] = [
   { security: 'tls', delay: 40, dials: 100, always: true }
 ]
 
-export interface AtOnceResult extends AtOnceCase {
-  failed: number
-
-  /** Dials that met that of the peer and were made again */
-  redialed: number
-  reasons: string[]
-}
-
 const TIMEOUT = 30_000
 
 /**
  * Two public js nodes with `reusePort` dial each other at the same time, ping, and close, so many times. With
  * a distance between them their SYNs cross, and the two dials are one connection.
  */
-export async function runAtOnce ({ security, delay, dials, always }: AtOnceCase, signal: AbortSignal): Promise<AtOnceResult> {
+export async function runAtOnce ({ security, delay, dials, always }: AtOnceCase, signal: AbortSignal): Promise<Verdict> {
   const lab = await openLab({ nats: { a: 'none', b: 'none' }, delay: delay / 2 })
-  const peers: Peer[] = []
+  const peers: Program[] = []
 
   try {
     for (const side of ['a', 'b'] as const) {
-      peers.push(startPeer(lab.commandAt(side, [process.execPath, scriptPath(import.meta.url, 'peers/js/both'), `/ip4/${lab.publicHosts[side]}/tcp/4001`, security, `${always}`]), signal))
+      peers.push(runProgram(lab.commandAt(side, [process.execPath, scriptPath(import.meta.url, 'peers/js/both'), `/ip4/${lab.publicHosts[side]}/tcp/4001`, security, `${always}`]), { signal }))
     }
 
-    const [a, b] = await Promise.all(peers.map(async peer => peer.until(TIMEOUT, ({ event }) => event === 'listening')))
-    const count = (peer: Peer, name: string): number => peer.events.filter(({ event }) => event === name).length
+    const [a, b] = await Promise.all(peers.map(async peer => peer.until(({ event }) => event === 'listening', TIMEOUT)))
+    const count = (peer: Program, name: string): number => peer.lines.filter(({ event }) => event === name).length
 
     for (let i = 1; i <= dials; i++) {
-      peers[0].send(`dial ${b.multiaddr}`)
-      peers[1].send(`dial ${a.multiaddr}`)
-      await Promise.all(peers.map(async peer => peer.until(TIMEOUT, () => count(peer, 'dialed') === i)))
-      peers.forEach(peer => { peer.send('close') })
-      await Promise.all(peers.map(async peer => peer.until(TIMEOUT, () => count(peer, 'closed') === i)))
+      peers[0].write(`dial ${b.multiaddr}`)
+      peers[1].write(`dial ${a.multiaddr}`)
+      await Promise.all(peers.map(async peer => peer.until(() => count(peer, 'dialed') === i, TIMEOUT)))
+      peers.forEach(peer => { peer.write('close') })
+      await Promise.all(peers.map(async peer => peer.until(() => count(peer, 'closed') === i, TIMEOUT)))
     }
 
-    const all = peers.flatMap(({ events }) => events.filter(({ event }) => event === 'dialed'))
+    const all = peers.flatMap(({ lines }) => lines.filter(({ event }) => event === 'dialed'))
+    const failed = all.filter(({ ok }) => ok !== true)
 
     return {
-      security,
-      delay,
-      dials,
-      always,
-      failed: all.filter(({ ok }) => ok !== true).length,
-      redialed: all.filter(({ redialed }) => redialed === true).length,
-      reasons: all.flatMap(({ reason }) => reason ?? [])
+      summary: `${failed.length} of 2 × ${dials} failed, ${all.filter(({ redialed }) => redialed === true).length} were made again`,
+      complaints: [...new Set(failed.map(({ reason }) => reason))]
     }
   } finally {
-    await Promise.all(peers.map(async peer => peer.close()))
+    await Promise.all(peers.map(async peer => peer.end()))
     await lab.close()
   }
 }

@@ -1,9 +1,10 @@
+import { runProgram } from '../lab/process/program.ts'
 import { scriptPath } from '../lab/script-path.ts'
 import { openLab } from './lab/lab.ts'
 import { FORWARDED_PORT } from './lab/nat.ts'
-import { startPeer } from './lab/peer-process.ts'
 import type { NatKind } from './lab/nat.ts'
-import type { Peer } from './lab/peer-process.ts'
+import type { Program } from '../lab/process/program.ts'
+import type { Verdict } from '../lab/suite.ts'
 
 export interface AutonatCase {
   name: string
@@ -22,18 +23,6 @@ export const AUTONAT_CASES: AutonatCase[] = [
   { name: 'the same, and the NAT lets in whom it has sent to', nat: 'restricted', warm: true, isReachable: false }
 ]
 
-export interface AutonatResult {
-  case: AutonatCase
-
-  /** Dials of the servers to the client that came through, of how many */
-  dialedBack: number
-  dials: number
-
-  /** Whether the client announces its public address in the end */
-  announced: boolean
-  error?: string
-}
-
 /** AutoNAT asks for four that agree, each in another /8 */
 const SERVERS = ['46.0.0.1', '47.0.0.1', '48.0.0.1', '49.0.0.1', '50.0.0.1']
 const OBSERVER = '45.0.0.1'
@@ -42,11 +31,11 @@ const TIMEOUT = 30_000
 /**
  * A js client behind a NAT asks js servers with `reusePort` whether its address is reachable
  */
-export async function runAutonat (init: AutonatCase, signal: AbortSignal): Promise<AutonatResult> {
+export async function runAutonat (init: AutonatCase, signal: AbortSignal): Promise<Verdict> {
   const lab = await openLab({ nats: { a: init.nat, b: 'masquerade' }, delay: 0 }, SERVERS)
-  const peers: Peer[] = []
-  const start = (place: 'relay' | 'a', args: string[]): Peer => {
-    const peer = startPeer(lab.commandAt(place, [process.execPath, scriptPath(import.meta.url, 'peers/js/autonat'), ...args]), signal)
+  const peers: Program[] = []
+  const start = (place: 'relay' | 'a', args: string[]): Program => {
+    const peer = runProgram(lab.commandAt(place, [process.execPath, scriptPath(import.meta.url, 'peers/js/autonat'), ...args]), { signal })
     peers.push(peer)
 
     return peer
@@ -54,32 +43,27 @@ export async function runAutonat (init: AutonatCase, signal: AbortSignal): Promi
 
   try {
     const servers = start('relay', ['servers', '--hosts', SERVERS.join(), '--observer', OBSERVER])
-    const { addresses = [] } = await servers.until(TIMEOUT, ({ event }) => event === 'listening')
+    const { addresses = [] } = await servers.until(({ event }) => event === 'listening', TIMEOUT)
     const client = start('a', [
       'client', '--listen', `/ip4/0.0.0.0/tcp/${FORWARDED_PORT}`,
       '--servers', addresses.slice(0, -1).join(), '--observer', `${addresses.at(-1)}`, ...init.warm ? ['--warm'] : []
     ])
-    const dialedBack = (): boolean[] => servers.events.flatMap(({ event, ok }) => event === 'dialed-back' ? [ok === true] : [])
+    const dialedBack = (): boolean[] => servers.lines.flatMap(({ event, ok }) => event === 'dialed-back' ? [ok === true] : [])
 
-    await servers.until(TIMEOUT, () => dialedBack().length >= SERVERS.length)
+    await servers.until(() => dialedBack().length >= SERVERS.length, TIMEOUT)
     // the client first waits for the answers that are on their way
-    client.send('announced')
-    const { addresses: announced = [] } = await client.until(TIMEOUT, ({ event }) => event === 'announced')
+    client.write('announced')
+    const { addresses: announced = [] } = await client.until(({ event }) => event === 'announced', TIMEOUT)
+
+    const came = dialedBack().filter(ok => ok).length
+    const isAnnounced = announced.some((address: string) => address.startsWith(`/ip4/${lab.publicHosts.a}/`))
 
     return {
-      case: init,
-      dialedBack: dialedBack().filter(ok => ok).length,
-      dials: dialedBack().length,
-      announced: announced.some(address => address.startsWith(`/ip4/${lab.publicHosts.a}/`))
+      summary: `${came} of ${dialedBack().length} dialed back, the address is ${isAnnounced ? '' : 'not '}announced`,
+      complaints: isAnnounced === init.isReachable && (came > 0) === init.isReachable ? [] : ['it was to be the other way round']
     }
-  } catch (err: any) {
-    return { case: init, dialedBack: 0, dials: 0, announced: false, error: err.message }
   } finally {
-    await Promise.all(peers.map(async peer => peer.close()))
+    await Promise.all(peers.map(async peer => peer.end()))
     await lab.close()
   }
-}
-
-export function isRight ({ case: { isReachable }, announced, dialedBack, error }: AutonatResult): boolean {
-  return error == null && announced === isReachable && (dialedBack > 0) === isReachable
 }

@@ -13,7 +13,7 @@ export type JsName = 'js' | 'plain' | 'official'
 export type PunchPeer = PeerName | JsName
 export type Security = 'noise' | 'tls'
 
-export interface Cell {
+export interface PunchCell {
   /** Dials over the relay */
   a: PunchPeer
 
@@ -35,7 +35,7 @@ export interface Cell {
 
 export type Group = 'punches' | 'variants' | 'reversal' | 'hard' | 'control'
 
-const NOISE: Omit<Cell, 'a' | 'b'> = {
+const NOISE: Omit<PunchCell, 'a' | 'b'> = {
   relay: 'go',
   security: 'noise',
   nats: { a: 'masquerade', b: 'masquerade' },
@@ -52,24 +52,24 @@ const PLAIN: Array<[PunchPeer, PunchPeer]> = PAIRS.map(([a, b]) => [toPlain(a), 
 /**
  * Cells of one group stand together, and what is compared is in one group.
  */
-export const GROUPS: Record<Group, Cell[]> = {
+export const GROUPS: Record<Group, PunchCell[]> = {
   punches: [
-    ...PAIRS.map(([a, b]): Cell => ({ ...NOISE, a, b, runs: 50 })),
+    ...PAIRS.map(([a, b]): PunchCell => ({ ...NOISE, a, b, runs: 50 })),
     { ...NOISE, a: 'go', b: 'go', runs: 50 },
-    ...AMONG_OTHERS.slice(1).map(([a, b]): Cell => ({ ...NOISE, a, b, expected: 'any' }))
+    ...AMONG_OTHERS.slice(1).map(([a, b]): PunchCell => ({ ...NOISE, a, b, expected: 'any' }))
   ],
   variants: [
-    ...(['js', 'rust'] as const).flatMap(relay => [...PAIRS, ...AMONG_OTHERS].map(([a, b]): Cell => ({ ...NOISE, a, b, relay, expected: expectedOf(a, b) }))),
-    ...[...PAIRS, ...AMONG_OTHERS].map(([a, b]): Cell => ({ ...NOISE, a, b, delay: 40, expected: expectedOf(a, b) })),
-    ...PLAIN.map(([a, b]): Cell => ({ ...NOISE, a, b })),
-    ...[...PAIRS, ...AMONG_OTHERS].map(([a, b]): Cell => ({ ...NOISE, a, b, security: 'tls', expected: expectedOf(a, b) })),
-    ...PLAIN.map(([a, b]): Cell => ({ ...NOISE, a, b, security: 'tls' }))
+    ...(['js', 'rust'] as const).flatMap(relay => [...PAIRS, ...AMONG_OTHERS].map(([a, b]): PunchCell => ({ ...NOISE, a, b, relay, expected: expectedOf(a, b) }))),
+    ...[...PAIRS, ...AMONG_OTHERS].map(([a, b]): PunchCell => ({ ...NOISE, a, b, delay: 40, expected: expectedOf(a, b) })),
+    ...PLAIN.map(([a, b]): PunchCell => ({ ...NOISE, a, b })),
+    ...[...PAIRS, ...AMONG_OTHERS].map(([a, b]): PunchCell => ({ ...NOISE, a, b, security: 'tls', expected: expectedOf(a, b) })),
+    ...PLAIN.map(([a, b]): PunchCell => ({ ...NOISE, a, b, security: 'tls' }))
   ],
-  reversal: PAIRS.flatMap(([a, b]): Cell[] => [
+  reversal: PAIRS.flatMap(([a, b]): PunchCell[] => [
     { ...NOISE, a, b, nats: { a: 'none', b: 'masquerade' } },
     { ...NOISE, a, b, nats: { a: 'masquerade', b: 'none' } }
   ]),
-  hard: [['js', 'js'] as const, ['go', 'go'] as const].flatMap(([a, b]): Cell[] => [
+  hard: [['js', 'js'] as const, ['go', 'go'] as const].flatMap(([a, b]): PunchCell[] => [
     { ...NOISE, a, b, nats: { a: 'random', b: 'random' }, runs: 10, expected: 'none' },
     { ...NOISE, a, b, nats: { a: 'reset', b: 'reset' }, runs: 10, expected: 'any' },
     { ...NOISE, a, b, nats: { a: 'reset', b: 'reset' }, delay: 40, runs: 10, expected: 'any' }
@@ -81,12 +81,12 @@ export const GROUPS: Record<Group, Cell[]> = {
   ]
 }
 
-export function nameOf ({ a, b, relay, security, nats, delay }: Cell): string {
+export function nameOf ({ a, b, relay, security, nats, delay }: PunchCell): string {
   return `${a} to ${b}, ${relay} relay, ${security}, ${nats.a === nats.b ? nats.a : `${nats.a} and ${nats.b}`}, ${delay} ms`
 }
 
 /** Of what has no js in it nothing is promised */
-function expectedOf (a: PunchPeer, b: PunchPeer): Cell['expected'] {
+function expectedOf (a: PunchPeer, b: PunchPeer): PunchCell['expected'] {
   return [a, b].some(isJs) ? 'all' : 'any'
 }
 

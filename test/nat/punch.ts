@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { startPeer } from './lab/peer-process.ts'
+import { runProgram } from '../lab/process/program.ts'
 import type { Lab } from './lab/lab.ts'
 import type { Place, Side } from './lab/network.ts'
-import type { Peer, PeerEvent } from './lab/peer-process.ts'
+import type { Program } from '../lab/process/program.ts'
+
+/** A line that a peer prints; README.md describes them */
+type Told = Record<string, any>
 
 export interface PunchCommands extends Record<Place, string[]> {
   /** Sides that run js. One with a public address announces it at once, with no AutoNAT to verify it */
@@ -52,9 +55,9 @@ const RESOURCES = ['sockets', 'listeners', 'timers'] as const
  * @param signal - ends the peers
  */
 export async function punch (lab: Lab, commands: PunchCommands, patience: number, signal: AbortSignal): Promise<PunchOutcome> {
-  const peers: Peer[] = []
-  const start = (place: Place, command: string[]): Peer => {
-    const peer = startPeer(lab.commandAt(place, command), signal)
+  const peers: Program[] = []
+  const start = (place: Place, command: string[]): Program => {
+    const peer = runProgram(lab.commandAt(place, command), { signal })
     peers.push(peer)
 
     return peer
@@ -62,21 +65,21 @@ export async function punch (lab: Lab, commands: PunchCommands, patience: number
 
   try {
     const relay = start('relay', [...commands.relay, '--listen', `/ip4/${lab.relayHost}/tcp/${PUBLIC_PORT}`])
-    const { multiaddr = '' } = await relay.until(READY_TIMEOUT, ({ event }) => event === 'listening')
+    const { multiaddr = '' } = await relay.until(({ event }) => event === 'listening', READY_TIMEOUT)
     const [a, b] = (['a', 'b'] as const).map(side => start(side, [...commands[side], '--relay', multiaddr, ...addressesOf(side, lab, commands)]))
-    const [readyA, readyB] = await Promise.all([a, b].map(async peer => peer.until(READY_TIMEOUT, ({ event }) => event === 'ready')))
+    const [readyA, readyB] = await Promise.all([a, b].map(async peer => peer.until(({ event }) => event === 'ready', READY_TIMEOUT)))
 
     const observed = isListeningPortSeen([readyA, readyB])
 
     const jsSides = commands.js.map(side => ({ side, peer: side === 'a' ? a : b }))
     const before = await Promise.all(jsSides.map(async ({ peer }) => resourcesOf(peer)))
 
-    a.send(`dial ${readyB.address}`)
+    a.write(`dial ${readyB.address}`)
 
     try {
       const [direct] = await Promise.all([
-        a.until(patience, isDirectTo(lab, 'b', readyB.peerId)),
-        b.until(patience, isDirectTo(lab, 'a', readyA.peerId))
+        a.until(isDirectTo(lab, 'b', readyB.peerId), patience),
+        b.until(isDirectTo(lab, 'a', readyA.peerId), patience)
       ])
 
       return { ok: true, ms: direct.ms, relayed: isRelayed(a), observed, reasons: [] }
@@ -88,7 +91,7 @@ export async function punch (lab: Lab, commands: PunchCommands, patience: number
   } catch (err: any) {
     return { ok: false, relayed: false, reasons: [err.message] }
   } finally {
-    await Promise.all(peers.map(async peer => peer.close()))
+    await Promise.all(peers.map(async peer => peer.end()))
   }
 }
 
@@ -104,16 +107,16 @@ function addressesOf (side: Side, { publicHosts, shape }: Lab, { js }: PunchComm
 }
 
 /** What a js peer holds now */
-async function resourcesOf (peer: Peer): Promise<PeerEvent> {
-  const told = peer.events.length
+async function resourcesOf (peer: Program): Promise<Told> {
+  const told = peer.lines.length
 
-  peer.send('resources')
+  peer.write('resources')
 
-  return peer.until(RESOURCES_TIMEOUT, event => event.event === 'resources' && peer.events.indexOf(event) >= told)
+  return peer.until(line => line.event === 'resources' && peer.lines.indexOf(line) >= told, RESOURCES_TIMEOUT)
 }
 
 /** What the peer has more of than before, unless it goes within a few seconds: libp2p has timers too */
-async function leftBy (peer: Peer, before: PeerEvent): Promise<string[]> {
+async function leftBy (peer: Program, before: Told): Promise<string[]> {
   const deadline = performance.now() + LEFT_TIMEOUT
 
   for (;;) {
@@ -127,7 +130,7 @@ async function leftBy (peer: Peer, before: PeerEvent): Promise<string[]> {
   }
 }
 
-function moreThan (before: PeerEvent, after: PeerEvent): string[] {
+function moreThan (before: Told, after: Told): string[] {
   return RESOURCES.flatMap(name => {
     const more = (after[name] ?? 0) - (before[name] ?? 0)
 
@@ -141,18 +144,18 @@ function isDirectTo (lab: Lab, side: Side, id?: string) {
   )
 }
 
-function isListeningPortSeen (ready: PeerEvent[]): boolean | undefined {
+function isListeningPortSeen (ready: Told[]): boolean | undefined {
   const js = ready.filter(({ port }) => port != null)
 
-  return js.length === 0 ? undefined : js.every(({ observed = [], port }) => observed.every(address => address.split('/')[4] === `${port}`))
+  return js.length === 0 ? undefined : js.every(({ observed = [], port }) => observed.every((address: string) => address.split('/')[4] === `${port}`))
 }
 
-function isRelayed ({ events }: Peer): boolean {
-  const count = (name: string): number => events.filter(({ event }) => event === name).length
+function isRelayed ({ lines }: Program): boolean {
+  const count = (name: string): number => lines.filter(({ event }) => event === name).length
 
   return count('relayed') > count('relayed-closed')
 }
 
-function reasonsOf (side: Side, { events }: Peer): string[] {
-  return events.flatMap(({ event, reason }) => reason == null ? [] : [`${side} ${event}: ${reason}`])
+function reasonsOf (side: Side, { lines }: Program): string[] {
+  return lines.flatMap(({ event, reason }) => reason == null ? [] : [`${side} ${event}: ${reason}`])
 }

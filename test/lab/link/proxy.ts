@@ -110,6 +110,7 @@ class Direction {
   readonly #line: DelayLine<() => void>
   #fault: Fault = {}
   #timer?: NodeJS.Timeout
+  #isCut = false
   #inFlight = 0
   #passed = 0
 
@@ -167,7 +168,7 @@ class Direction {
     const { silence, limit = Infinity } = this.#fault
     const left = limit - this.#passed
 
-    if (silence != null) {
+    if (silence != null || this.#isCut) {
       return
     }
 
@@ -176,6 +177,7 @@ class Direction {
     }
 
     if (chunk.byteLength >= left) {
+      this.#isCut = true
       this.later(() => { this.#cut() })
     }
   }

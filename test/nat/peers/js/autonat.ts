@@ -3,13 +3,13 @@ import net from 'node:net'
 import { createInterface } from 'node:readline'
 import { autoNATv2 } from '@libp2p/autonat-v2'
 import { identify } from '@libp2p/identify'
-import { noise } from '@libp2p/noise'
-import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { Command } from 'commander'
 import { createLibp2p } from 'libp2p'
 import { tcp } from '../../../../src/index.ts'
 import { until } from '../../../fixtures/waiting.ts'
+import { endWithInput, tell } from '../../../lab/process/lines.ts'
+import { stack } from '../../../lab/stacks.ts'
 import type { TCPComponents, TCPDialOptions } from '../../../../src/index.ts'
 import type { Connection, Libp2p, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -32,10 +32,6 @@ interface ClientOptions {
   servers: string
   observer: string
   warm: boolean
-}
-
-function tell (line: object): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
 /** The transport, with something around its dials */
@@ -73,10 +69,9 @@ async function servers ({ hosts, observer }: ServersOptions): Promise<void> {
   const addresses = await Promise.all([...hosts.split(','), observer].map(async host => {
     const listen = `/ip4/${host}/tcp/4001`
     const node = await createLibp2p({
+      ...stack('plain'),
       addresses: { listen: [listen], announce: [listen] },
       transports: [telling],
-      connectionEncrypters: [noise()],
-      streamMuxers: [yamux()],
       // nothing answers slower than that in the lab
       connectionManager: { addressDialTimeout: 1_500, dialTimeout: 1_500, inboundConnectionThreshold: 1_000 },
       services: {
@@ -95,10 +90,9 @@ async function client ({ listen, servers, observer, warm }: ClientOptions): Prom
   // who has visited the servers asks them over a connection from another port
   const asking = tcpWith(async (dial, ma, options) => dial(ma, { ...options, reusePort: warm && !observer.startsWith(ma.decapsulate('/p2p').toString()) ? false : undefined }))
   const node = await createLibp2p({
+    ...stack('plain'),
     addresses: { listen: [listen] },
     transports: [asking],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
     services: {
       identify: identify(),
       autonat: autoNATv2()
@@ -161,7 +155,5 @@ program.command('client')
   .option('--warm', '', false)
   .action(client)
 
-// the end of a pipe that closes when our parent dies
-process.stdin.once('end', () => process.exit())
+endWithInput()
 await program.parseAsync()
-process.stdin.resume()

@@ -3,10 +3,11 @@ import { identify } from '@libp2p/identify'
 import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
 import { tls } from '@libp2p/tls'
-import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
-import { optimistic, tcp } from '../../../../src/index.ts'
+import { tcp } from '../../../../src/index.ts'
+import { tell } from '../../../lab/process/lines.ts'
+import { stack } from '../../../lab/stacks.ts'
 import type { TCPComponents } from '../../../../src/index.ts'
 import type { Transport } from '@libp2p/interface'
 
@@ -27,17 +28,12 @@ function transport (components: TCPComponents): Transport {
 }
 
 const node = await createLibp2p({
+  ...stack('ours', { encrypter: security === 'tls' ? tls() : noise() }),
   addresses: { listen: [listen], announce: [listen] },
   transports: [transport],
-  connectionEncrypters: [optimistic(security === 'tls' ? tls() : noise())],
-  streamMuxers: [optimistic(yamux())],
   connectionManager: { inboundConnectionThreshold: 1_000 },
   services: { identify: identify({ runOnConnectionOpen: false }), ping: ping() }
 })
-
-function tell (line: object): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`)
-}
 
 async function dial (address: string): Promise<void> {
   let redialed = false

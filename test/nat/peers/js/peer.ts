@@ -4,30 +4,24 @@ import { circuitRelayServer, circuitRelayTransport } from '@libp2p/circuit-relay
 import { dcutr } from '@libp2p/dcutr'
 import { identify, identifyPush } from '@libp2p/identify'
 import { noise } from '@libp2p/noise'
-import { tcp as officialTcp } from '@libp2p/tcp'
 import { tls } from '@libp2p/tls'
-import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { Command, Option } from 'commander'
 import { createLibp2p } from 'libp2p'
 import { pEvent } from 'p-event'
-import { holePunching, optimistic, tcp } from '../../../../src/index.ts'
+import { holePunching } from '../../../../src/index.ts'
+import { endWithInput, tell } from '../../../lab/process/lines.ts'
+import { stack as stackOf } from '../../../lab/stacks.ts'
+import type { Parts } from '../../../lab/stacks.ts'
 import type { Libp2pEvents, TypedEventTarget } from '@libp2p/interface'
-import type { Libp2pOptions } from 'libp2p'
 
-/**
- * A node of js-libp2p for the NAT lab. ../../README.md describes the command line and the lines
- * that it prints.
- *
- * - `decorated`: this package with everything that it has
- * - `plain`: `tcp({ reusePort: true })` and `holePunching()` alone
- * - `official`: `@libp2p/tcp` and `dcutr()`
+/*
+ * A node of js-libp2p for the NAT lab. ../../README.md describes the command line and the lines that it prints. `ours` and `plain` have
+ * `tcp({ reusePort: true })` and `holePunching()`, `official` has `@libp2p/tcp` and `dcutr()`.
  */
-type Stack = 'decorated' | 'plain' | 'official'
-
 interface Options {
   listen: string
-  stack: Stack
+  stack: 'ours' | 'plain' | 'official'
   security: 'noise' | 'tls'
 }
 
@@ -38,17 +32,10 @@ interface PrivateOptions extends Options {
 
 const READY_TIMEOUT = 15_000
 
-function tell (line: object): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`)
-}
+function parts ({ security, stack }: Options): Parts {
+  const { transports, ...rest } = stackOf(stack, { encrypter: security === 'tls' ? tls() : noise(), tcp: stack === 'official' ? {} : { reusePort: true } })
 
-function parts ({ security, stack }: Options): Libp2pOptions {
-  const encrypter = security === 'tls' ? tls() : noise()
-
-  return {
-    connectionEncrypters: [stack === 'decorated' ? optimistic(encrypter) : encrypter],
-    streamMuxers: [stack === 'decorated' ? optimistic(yamux()) : yamux()]
-  }
+  return { ...rest, transports: [...transports, circuitRelayTransport()] }
 }
 
 async function relay (options: Options): Promise<void> {
@@ -56,7 +43,6 @@ async function relay (options: Options): Promise<void> {
     ...parts(options),
     // nobody is there who could verify it
     addresses: { listen: [options.listen], announce: [options.listen] },
-    transports: [options.stack === 'official' ? officialTcp() : tcp({ reusePort: true }), circuitRelayTransport()],
     services: {
       identify: identify(),
       relay: circuitRelayServer()
@@ -73,7 +59,6 @@ async function punchable (options: PrivateOptions): Promise<void> {
   const node = await createLibp2p({
     ...parts(options),
     addresses: { listen: [options.listen, '/p2p-circuit'], appendAnnounce: options.announce == null ? [] : [options.announce] },
-    transports: [isOurs ? tcp({ reusePort: true }) : officialTcp(), circuitRelayTransport()],
     services: {
       identify: identify(),
       identifyPush: identifyPush(),
@@ -163,12 +148,10 @@ for (const [name, run] of [['relay', relay], ['private', punchable]] as const) {
     .requiredOption('--listen <multiaddr>')
     .option('--relay <multiaddr>')
     .option('--announce <multiaddr>')
-    .addOption(new Option('--stack <stack>').choices(['decorated', 'plain', 'official']).default('decorated'))
+    .addOption(new Option('--stack <stack>').choices(['ours', 'plain', 'official']).default('ours'))
     .addOption(new Option('--security <security>').choices(['noise', 'tls']).default('noise'))
     .action(run)
 }
 
-// the end of a pipe that closes when our parent dies
-process.stdin.once('end', () => process.exit())
+endWithInput()
 await program.parseAsync()
-process.stdin.resume()
