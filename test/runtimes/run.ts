@@ -1,78 +1,50 @@
 /*
- * Tries features of our transport and of `@libp2p/tcp` on Node, Bun and Deno, and
- * writes RESULTS.md beside this file. Exit code 1 if one fails on ours that is no fault of
- * the runtime.
+ * A smoke test of the built package on Bun and Deno, alone and with Node at the other end.
  */
+import path from 'node:path'
 import { Command } from 'commander'
-import { listOf, oneOf } from '../lab/arguments.ts'
-import { environment } from '../lab/report/environment.ts'
-import { writeReport } from '../lab/report/page.ts'
-import { runCells } from '../lab/suite/run-cells.ts'
-import { runSuite } from '../lab/suite/run-suite.ts'
-import { FEATURES } from './features.ts'
-import { failuresOf, report } from './report.ts'
-import { runPair } from './run-pair.ts'
-import { PAIRS, RUNTIMES, runtime } from './runtimes.ts'
-import type { Kind } from './kit.ts'
-import type { PairResults, Results } from './report.ts'
-import type { PairResult } from './run-pair.ts'
-import type { Runtime, RuntimeName } from './runtimes.ts'
-import type { SuiteContext } from '../lab/suite/run-suite.ts'
+import { runProgram } from '../lab/process/program.ts'
+import { runSuite } from '../lab/suite.ts'
+import type { Program } from '../lab/process/program.ts'
+import type { Cell } from '../lab/suite.ts'
 
-const KINDS: Kind[] = ['ours', 'official']
+const SCRIPT = path.join(import.meta.dirname, 'smoke.ts')
+const TIMEOUT = 60_000
 
-interface Flags {
-  only: RuntimeName[]
-  kinds: Kind[]
-}
+const RUNTIMES: Record<string, string[]> = { bun: ['bun'], deno: ['deno', 'run', '--allow-all'] }
 
-await runSuite(new Command('test:runtimes')
-  .option('--only <runtimes>', RUNTIMES.join(), listOf(oneOf(RUNTIMES)), RUNTIMES)
-  .option('--kinds <transports>', KINDS.join(), listOf(oneOf(KINDS)), KINDS), main)
+await runSuite(new Command('test:runtimes'), async (_, signal) => {
+  const start = (command: string[], ...args: string[]): Program => runProgram([...command, SCRIPT, ...args], { signal, timeout: TIMEOUT, env: { NODE_OPTIONS: '', NODE_NO_WARNINGS: '1', DENO_NO_UPDATE_CHECK: '1' } })
 
-async function main ({ only, kinds }: Flags, { signal, command, again }: SuiteContext): Promise<string[]> {
-  const runtimes = {} as Record<RuntimeName, Runtime>
+  async function pair (listener: string[], dialer: string[]): Promise<void> {
+    const listening = start(listener, 'listen')
 
-  for (const name of only) {
-    runtimes[name] = await runtime(name)
-  }
+    try {
+      const dialing = start(dialer, 'dial', await listening.nextLine(TIMEOUT))
 
-  const titles = Object.fromEntries(Object.entries(runtimes).map(([name, { title }]) => [name, title]))
-  const pairs = PAIRS.filter(names => names.every(name => only.includes(name))).map(([dialer, listener]): PairResults => ({ dialer, listener, results: { ours: [], official: [] } }))
-
-  await runCells(pairs.flatMap(({ dialer, listener, results }) => kinds.map(kind => ({
-    name: `${titles[dialer]} to ${titles[listener]}, ${kind}`,
-    again: again({ only: [...new Set([dialer, listener])], kinds: kind }),
-    run: async () => {
-      results[kind] = await tryTwice(async () => runPair(kind, runtimes[dialer].command, runtimes[listener].command, signal))
-
-      return results[kind]
+      if (await dialing.ended !== 0) {
+        throw new Error(dialing.complaint())
+      }
+    } finally {
+      await listening.end()
     }
-  }))), signal, errors => ({
-    summary: `${errors.filter(error => error == null).length} of ${FEATURES.length}`,
-    complaints: errors.flatMap((error, i) => error == null ? [] : [`${FEATURES[i].title}: ${error}`])
-  }))
-
-  const results: Results = { environment: environment(command), runtimes: titles, features: FEATURES.map(({ title }) => title), pairs }
-
-  if (only.length === RUNTIMES.length && kinds.length === KINDS.length) {
-    await writeReport(import.meta.dirname, results, report)
-  } else {
-    process.stdout.write(report(results))
   }
 
-  return failuresOf(results)
-}
+  return {
+    cells: Object.entries(RUNTIMES).map(([name, command]): Cell => ({
+      name,
+      async run () {
+        const smoke = start(command)
 
-/** A machine under load may be too slow for a time limit once */
-async function tryTwice (run: () => Promise<PairResult>): Promise<PairResult> {
-  const first = await run()
+        if (await smoke.ended !== 0) {
+          throw new Error(`after "${smoke.lines.at(-1) ?? 'nothing'}": ${smoke.complaint()}`)
+        }
 
-  if (first.every(error => error == null)) {
-    return first
+        await pair([process.execPath], command)
+        await pair(command, [process.execPath])
+
+        return { summary: `${smoke.lines.length} features, and Node ${process.version} at either end` }
+      }
+    }))
   }
-
-  const second = await run()
-
-  return first.map((error, i) => error == null ? undefined : second[i])
-}
+})
