@@ -41,7 +41,7 @@ export class Peers {
   readonly #link: Promise<Link>
   readonly #listeners = new Map<string, Promise<{ program: Program, multiaddr: string }>>()
 
-  /** @param delay - of the link, one way, in ms */
+  /** To a link whose delay, one way, is in ms */
   constructor (binaries: Binaries, delay: number) {
     this.#binaries = binaries
     this.#link = openLink({ delay })

@@ -62,7 +62,7 @@ async function createNode ({ stack, security, optimism, peerStore }: Common, ask
   const options = { tcp: { optimistic: optimism !== 'off' }, encrypter: security === 'tls' ? tls() : noise(), yamux: LIMITS }
 
   return createLibp2p({
-    ...stackOf(stack === 'official' ? stack : isDecorated ? stack : 'plain', options),
+    ...stackOf(stack === 'official' || isDecorated ? stack : 'plain', options),
     // with an option of ours
     ...stack === 'ours' && TRANSPORT != null ? { transports: stackOf(TRANSPORT as TransportName, options).transports } : {},
     addresses: { listen: listen.length === 0 && TRANSPORT === 'reuse-port' ? ['/ip4/0.0.0.0/tcp/0', '/ip6/::/tcp/0'] : listen },
