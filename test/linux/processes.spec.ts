@@ -8,9 +8,8 @@ import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { skipUnless } from '../fixtures/skip.ts'
-import { canListen, canUseLinux, skipped } from './fixtures/availability.ts'
+import { canUseLinux, skipped } from './fixtures/availability.ts'
 import { expectNoLeak } from './fixtures/descriptors.ts'
-import type { LinuxInit } from '../../src/linux/index.ts'
 
 const NOBODY = 65_534
 const ROUNDS = 3
@@ -22,16 +21,16 @@ describe(`linux() in threads, in workers of a cluster, and for other users${skip
 
   skipUnless(canUseLinux)
 
-  function startThread (init: LinuxInit, options: { rounds: number, stays?: boolean }): Worker {
-    const worker = new Worker(new URL('../fixtures/children/linux-in-thread.ts', import.meta.url), { workerData: { init, ...options } })
+  function startThread (options: { rounds: number, stays?: boolean }): Worker {
+    const worker = new Worker(new URL('../fixtures/children/linux-in-thread.ts', import.meta.url), { workerData: options })
     defer(async () => worker.terminate())
 
     return worker
   }
 
   /** What a thread has received when it ends by itself */
-  async function inThread (init: LinuxInit): Promise<number> {
-    const worker = startThread(init, { rounds: ROUNDS })
+  async function inThread (): Promise<number> {
+    const worker = startThread({ rounds: ROUNDS })
     let received = 0
 
     worker.on('message', bytes => { received = bytes })
@@ -40,27 +39,23 @@ describe(`linux() in threads, in workers of a cluster, and for other users${skip
     return received
   }
 
-  const inits: Record<string, LinuxInit> = { 'its defaults': {}, ...canListen ? { 'Fast Open': { fastOpen: true } } : {} }
+  it('two worker threads use it while the main thread does, and leave no descriptor', async () => {
+    await expectNoLeak(async () => {
+      const { dial, listen } = rawTransport(defer, { linux: linux() })
+      const { addr, listener, next } = await listen()
+      const threads = Promise.all([inThread(), inThread()])
+      const dialer = await dial(addr)
+      const acceptor = await next()
 
-  for (const [name, init] of Object.entries(inits)) {
-    it(`two worker threads use it with ${name} while the main thread does, and leave no descriptor`, async () => {
-      await expectNoLeak(async () => {
-        const { dial, listen } = rawTransport(defer, { linux: linux(init) })
-        const { addr, listener, next } = await listen()
-        const threads = Promise.all([inThread(init), inThread(init)])
-        const dialer = await dial(addr)
-        const acceptor = await next()
-
-        expect(await threads).to.deep.equal([2 * ROUNDS * MiB, 2 * ROUNDS * MiB])
-        await Promise.all([dialer.close(), acceptor.close()])
-        await listener.close()
-      })
+      expect(await threads).to.deep.equal([2 * ROUNDS * MiB, 2 * ROUNDS * MiB])
+      await Promise.all([dialer.close(), acceptor.close()])
+      await listener.close()
     })
-  }
+  })
 
   it('a thread that is terminated with open sockets leaves no descriptor', async () => {
     await expectNoLeak(async () => {
-      const worker = startThread({}, { rounds: 1, stays: true })
+      const worker = startThread({ rounds: 1, stays: true })
 
       await pEvent(worker, 'message')
       await worker.terminate()

@@ -75,7 +75,7 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
   })
 
   it('two servers share a port that takes data in a SYN', async () => {
-    const { listen } = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: true })
+    const { listen } = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: 'shared' })
     const { addr } = await listen()
 
     expect((await listen(addr)).addr.toString()).to.equal(addr.toString())

@@ -56,9 +56,11 @@ export async function interrupt (args: string[], signal: NodeJS.Signals, says: R
     const [status] = await exited
     const until = performance.now() + KILLED_GRACE
 
-    // after SIGKILL its helpers need a moment to notice
-    while (signal === 'SIGKILL' && processesMarked(mark).length > 0 && performance.now() < until) {
-      await wait(POLL)
+    if (signal === 'SIGKILL') {
+      // its helpers need a moment to notice
+      while (processesMarked(mark).length > 0 && performance.now() < until) {
+        await wait(POLL)
+      }
     }
 
     return {
