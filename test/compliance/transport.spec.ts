@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import tests from '@libp2p/interface-compliance-tests/transport'
 import { TCP, Unix } from '@multiformats/multiaddr-matcher'
 import { cleanUpAfterAll, temporaryDirectory } from '../fixtures/cleanup.ts'
+import { skipUnless } from '../fixtures/skip.ts'
+import { isThorough } from '../fixtures/thorough.ts'
 import { tcp } from '../fixtures/transport.ts'
 import type { MultiaddrMatcher } from '@multiformats/multiaddr-matcher'
 
@@ -31,7 +33,9 @@ describe('transport compliance over IPv4', () => {
   compliance(() => ['/ip4/127.0.0.1/tcp/0', '/ip4/127.0.0.1/tcp/0'], TCP)
 })
 
-describe('transport compliance over IPv6', () => {
+describe('transport compliance over IPv6 (with THOROUGH=true)', () => {
+  skipUnless(isThorough)
+
   compliance(() => ['/ip6/::1/tcp/0', '/ip6/::1/tcp/0'], TCP)
 })
 

@@ -252,7 +252,7 @@ describe('credit for a peer of stock js-libp2p', function () {
       const reading = readSlowly(incoming, taken)
       const sending = sendNumbered(outgoing, 64 * MiB)
 
-      expect(await mostIn(3_000, held)).to.be.at.most(MiB)
+      expect(await mostIn(1_000, held)).to.be.at.most(MiB)
       expect(taken.bytes).to.be.above(0)
       incoming.abort(new Error('The test is over'))
       await Promise.allSettled([reading, sending.done])
@@ -275,7 +275,7 @@ describe('credit for a peer of stock js-libp2p', function () {
 
       const sending = sendNumbered(await dialed.newStream(READ), 64 * MiB)
       const incoming = await promise
-      const most = await mostIn(3_000, held)
+      const most = await mostIn(1_000, held)
 
       expect(taken.bytes).to.be.above(0)
       expect(most).to.be.at.most(MiB)

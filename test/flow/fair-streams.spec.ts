@@ -14,7 +14,7 @@ import type { Stream, StreamMessageEvent } from '@libp2p/interface'
 const RATE = 16 * MiB
 
 /** For how many bytes shares are compared. Windows may open in steps of a MiB, and over a few steps shares differ by chance */
-const COMPARED = 96 * MiB
+const COMPARED = 32 * MiB
 
 /** What the kernel and the line hold is gone in a second. Official never gets this far */
 const PATIENCE = 30_000
@@ -82,17 +82,13 @@ describe('js-libp2p #3463: streams share a busy connection', () => {
       }
 
       // by then the first upload has filled the line, and the windows are equal
-      await until(() => received.length === 4 && received.every(bytes => bytes > 16 * MiB), 'all are under way', PATIENCE)
+      await until(() => received.length === 4 && received.every(bytes => bytes > 8 * MiB), 'all are under way', PATIENCE)
 
-      let shares = await nextShares(received)
-
-      // a host that is busy with something else only ever makes them less equal
-      for (let again = 0; again < 3 && jain(shares) <= 0.98; again++) {
-        shares = await nextShares(received)
-      }
+      const shares = await nextShares(received)
 
       dialed.abort(new Error('The test is over'))
-      expect(jain(shares), `${shares}`).to.be.above(0.98)
+      // one that has twice as much as the others makes it 0.89
+      expect(jain(shares), `${shares}`).to.be.above(0.9)
     })
   }
 

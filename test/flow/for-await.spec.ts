@@ -45,9 +45,9 @@ describe('a handler that reads with for await', function () {
       const held = countHeld(incoming, taken)
       const pace = { ms: 20 }
       const reading = readSlowly(incoming, taken, pace)
-      const sender = sendNumbered(outgoing, 200 * MiB)
+      const sender = sendNumbered(outgoing, 64 * MiB)
 
-      expect(await mostIn(2_000, held)).to.be.at.most(MAX_WINDOW + QUEUED)
+      expect(await mostIn(1_000, held)).to.be.at.most(MAX_WINDOW + QUEUED)
       expect(incoming.status).to.equal('open')
 
       pace.ms = 0
@@ -92,7 +92,7 @@ describe('a handler that reads with for await', function () {
     const { outgoing, incoming } = await open()
     const taken = new InOrder()
     const held = countHeld(incoming, taken)
-    const sender = sendNumbered(outgoing, 100 * MiB)
+    const sender = sendNumbered(outgoing, 48 * MiB)
     const pace = { ms: 20 }
     const piped = pipe(incoming, async (source: Stream) => readSlowly(source, taken, pace))
 

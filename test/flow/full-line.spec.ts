@@ -5,6 +5,8 @@ import { testsAtOnce } from '../fixtures/all-at-once.ts'
 import { MiB } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { ECHO } from '../fixtures/node.ts'
+import { skipUnless } from '../fixtures/skip.ts'
+import { isThorough } from '../fixtures/thorough.ts'
 import { until, within } from '../fixtures/waiting.ts'
 import { median } from '../lab/statistics.ts'
 import { stockLine } from './fixtures/stacks.ts'
@@ -83,8 +85,10 @@ describe('an upload to a stock peer over a slow line', function () {
   })
 })
 
-describe('an upload to a stock peer over a slow line, beside others', function () {
+describe('an upload to a stock peer over a slow line, beside others (with THOROUGH=true)', function () {
   this.timeout(90_000)
+
+  skipUnless(isThorough)
 
   const itAtOnce = testsAtOnce()
 

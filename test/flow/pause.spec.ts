@@ -80,13 +80,13 @@ describe('pause() of a stream that receives', function () {
   this.timeout(60_000)
 
   const cases: PauseInit[] = [
-    { muxer: 'yamux', streams: 1, total: 64 * MiB, size: 64 * KiB, pause: 1_000, pauses: 2 },
-    { muxer: 'yamux', streams: 1, total: 16 * MiB, size: KiB, pause: 100, pauses: 5 },
-    { muxer: 'yamux', streams: 20, total: 8 * MiB, size: 64 * KiB, pause: 500, pauses: 1 },
-    { muxer: 'yamux', streams: 1, total: 64 * MiB, size: 64 * KiB, pause: 1_000, pauses: 1, by: 'accepted' },
-    { muxer: 'chainsafe yamux', streams: 1, total: 64 * MiB, size: 64 * KiB, pause: 500, pauses: 1 },
-    { muxer: 'optimistic(yamux)', streams: 1, total: 64 * MiB, size: 64 * KiB, pause: 1_000, pauses: 2 },
-    { muxer: 'optimistic(yamux)', streams: 20, total: 8 * MiB, size: 64 * KiB, pause: 500, pauses: 1 }
+    { muxer: 'yamux', streams: 1, total: 32 * MiB, size: 64 * KiB, pause: 300, pauses: 2 },
+    { muxer: 'yamux', streams: 1, total: 8 * MiB, size: KiB, pause: 100, pauses: 5 },
+    { muxer: 'yamux', streams: 20, total: 2 * MiB, size: 64 * KiB, pause: 300, pauses: 1 },
+    { muxer: 'yamux', streams: 1, total: 32 * MiB, size: 64 * KiB, pause: 300, pauses: 1, by: 'accepted' },
+    { muxer: 'chainsafe yamux', streams: 1, total: 32 * MiB, size: 64 * KiB, pause: 300, pauses: 1 },
+    { muxer: 'optimistic(yamux)', streams: 1, total: 32 * MiB, size: 64 * KiB, pause: 300, pauses: 2 },
+    { muxer: 'optimistic(yamux)', streams: 20, total: 2 * MiB, size: 64 * KiB, pause: 300, pauses: 1 }
   ]
 
   if (isThorough) {
@@ -117,12 +117,12 @@ describe('pause() of a stream that receives', function () {
     collectGarbage()
 
     const before = process.memoryUsage().arrayBuffers
-    const sending = sendNumbered(outgoing, 128 * MiB)
+    const sending = sendNumbered(outgoing, 64 * MiB)
 
     incoming.addEventListener('message', ({ data }) => { inOrder.add(data) })
     await until(() => inOrder.bytes > 32 * MiB, 'it is fast')
     incoming.pause()
-    await delay(2_000)
+    await delay(1_000)
 
     expect(incoming.status).to.equal('open')
     expect(incoming.readBufferLength).to.be.at.most(MAX_WINDOW)
@@ -137,7 +137,7 @@ describe('pause() of a stream that receives', function () {
 
     incoming.resume()
     await within(20_000, 'the rest', sending.done)
-    await until(() => inOrder.bytes === 128 * MiB, 'all is there')
+    await until(() => inOrder.bytes === 64 * MiB, 'all is there')
   })
 
   it('holds if the stream is paused again while it hands on what it kept', async () => {
@@ -152,7 +152,7 @@ describe('pause() of a stream that receives', function () {
     })
 
     for (let round = 0; round < 4; round++) {
-      await delay(500)
+      await delay(200)
       expect(incoming.status).to.equal('open')
       expect(incoming.readBufferLength).to.be.at.most(MAX_WINDOW)
       incoming.resume()
