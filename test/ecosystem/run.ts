@@ -1,112 +1,172 @@
 /*
- * Runs programs of other people on our transport and on `@libp2p/tcp`, and
- * writes RESULTS.md beside this file. Exit code 1 if a program fares worse on ours.
- * With `--add` some programs run again, and replace what the last whole run says of them.
+ * Runs programs of other people on our transport and on `@libp2p/tcp`, each in a process of its own. A program has to deliver the same with
+ * ours, with no warning of Node, no unhandled rejection, and no handle left behind.
  */
-import { readFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
 import { listOf, oneOf, wholeFrom } from '../lab/arguments.ts'
-import { environment } from '../lab/report/environment.ts'
-import { ms } from '../lab/report/numbers.ts'
-import { writeReport } from '../lab/report/page.ts'
-import { runCells } from '../lab/suite/run-cells.ts'
-import { runSuite } from '../lab/suite/run-suite.ts'
-import { install, versionOf } from './install.ts'
-import { withLater } from './later.ts'
-import { MODES, PROGRAMS } from './programs.ts'
-import { STACK, report, verdictsOf } from './report.ts'
-import { canDrop, canHaveAddresses, runProgram } from './run-program.ts'
-import type { ModeName, ProgramInfo, ProgramName } from './programs.ts'
-import type { Results } from './report.ts'
-import type { SuiteContext } from '../lab/suite/run-suite.ts'
+import { say } from '../lab/process/say.ts'
+import { ms, times } from '../lab/report/numbers.ts'
+import { median } from '../lab/statistics.ts'
+import { runSuite } from '../lab/suite.ts'
+import type { Cell, Verdict } from '../lab/suite.ts'
 
-const programNames = Object.keys(PROGRAMS) as ProgramName[]
-const modeNames = Object.keys(MODES) as ModeName[]
+const HERE = import.meta.dirname
+const ROOT = path.resolve(HERE, '../..')
+const TIMEOUT = 600_000
+
+/** Official first: the others are compared with it. `mixed` has nodes of official and decorated ones beside each other */
+const MODES = ['official', 'plain', 'decorated', 'mixed']
+
+interface Program {
+  /** Public addresses, which no machine has: it runs in a network namespace with them */
+  addresses?: string[]
+
+  /** It makes addresses silent, for which it needs nft and a network namespace */
+  drops?: true
+
+  /** Facts of which a transport may deliver more than official does */
+  gains?: string[]
+}
+
+const PUBLIC = ['8.0.0.1', '8.1.0.1', '8.2.0.1', '8.3.0.1', '8.4.0.1']
+
+const PROGRAMS: Record<string, Program> = {
+  ping: {},
+  fetch: {},
+  'identify-push': {},
+  autonat: { addresses: PUBLIC },
+  // AutoNAT 1 verifies nothing, with official too
+  'autonat-v1': { addresses: PUBLIC },
+  pnet: {},
+  metrics: {},
+  // its dials fail, with official too
+  'simple-metrics': {},
+  requests: {},
+  'kad-dht': {},
+  'kad-dht-gone': { addresses: PUBLIC, drops: true, gains: ['peers', 'providers', 'values'] },
+  gossipsub: {},
+  transports: {},
+  relay: {},
+  helia: {}
+}
 
 interface Flags {
-  only: ProgramName[]
-  modes: ModeName[]
+  modes: string[]
   runs: number
   short: boolean
-  add: boolean
-  page: boolean
 }
 
-await runSuite(new Command('test:ecosystem')
-  .option('--only <programs>', programNames.join(), listOf(oneOf(programNames)), programNames)
-  .option('--modes <modes>', modeNames.join(), listOf(oneOf(modeNames)), modeNames)
+interface Outcome {
+  /** What was delivered */
+  facts: Record<string, string | number>
+
+  /** Failures, warnings, rejections, handles left behind */
+  complaints: string[]
+
+  /** ms on the clock, and of the processor */
+  wall: number
+  cpu: number
+}
+
+await runSuite<Flags>(new Command('test:ecosystem')
+  .option('--modes <modes>', MODES.join(), listOf(oneOf(MODES)), MODES)
   .option('--runs <number>', 'of each program in each mode', wholeFrom(1), 5)
-  .option('--short', 'a tenth of the work', false)
-  .option('--add', 'into the results of the last whole run, in place of what they say of these programs', false)
-  .option('--page', 'write RESULTS.md from results.json, and run nothing', false), main)
-
-async function main ({ only, modes, runs, short, add, page }: Flags, { signal, command, again }: SuiteContext): Promise<string[]> {
-  const kept = add || page ? await lastWholeRun() : undefined
-
-  if (kept != null && page) {
-    await writeReport(import.meta.dirname, kept, report)
-
-    return []
-  }
-
+  .option('--short', 'a tenth of the work', false), async ({ modes, runs, short }, signal) => {
   await install()
-  await execa('tsc', ['-p', 'test/ecosystem'], { cwd: path.resolve(import.meta.dirname, '../..'), preferLocal: true, stdout: 'inherit', cancelSignal: signal })
+  await execa('tsc', ['-p', 'test/ecosystem'], { cwd: ROOT, preferLocal: true, stdout: 'inherit', cancelSignal: signal })
 
-  const skipped = await cannotRun(only)
-  const programs = only.filter(program => skipped[program] == null)
-  const versions = Object.fromEntries(await Promise.all([...new Set([...only.flatMap(program => PROGRAMS[program].packages), ...STACK])].map(async name => [name, await versionOf(name)])))
-  const isWhole = !short && only.length === programNames.length && modes.length === modeNames.length
-  const results: Results = { environment: environment(command), versions, skipped, rounds: [] }
+  const [hasAddresses, canDrop] = await Promise.all([succeeds([...withAddresses(['8.0.0.1']), 'true']), succeeds([...withAddresses([]), 'nft', 'add table inet gone'])])
+  const cells: Cell[] = []
 
-  for (let run = 0; run < runs; run++) {
-    const cells = programs.flatMap(program => rotated(modes, run).map(mode => ({
-      name: `${run + 1} of ${runs}, ${program} ${mode}`,
-      again: again({ only: program, modes: [...new Set(['official', mode])] }),
-      run: async () => runProgram(program, mode, short, signal)
-    })))
-
-    results.rounds.push(await runCells(cells, signal, ({ wall, cpu, complaints }) => ({ summary: `${ms(wall)} ms, processor ${ms(cpu)} ms`, complaints })))
-    results.environment = environment(command)
-
-    if (isWhole && kept == null) {
-      // what has run so far, in case that somebody ends us
-      await writeReport(import.meta.dirname, results, report)
+  for (const [name, program] of Object.entries(PROGRAMS)) {
+    if ((program.addresses != null && !hasAddresses) || (program.drops === true && !canDrop)) {
+      say(`SKIPPED ${name}: it needs a network namespace, which is made on Linux as root${program.drops === true ? ', and nft' : ''}`)
+    } else {
+      cells.push({ name, run: async () => judge(name, modes, runs, short, signal) })
     }
   }
 
-  if (kept != null) {
-    await writeReport(import.meta.dirname, withLater(kept, results, only), report)
-  } else if (!isWhole) {
-    process.stdout.write(report(results))
-  }
-
-  return verdictsOf(results.rounds, programs, modes)
-    .filter(({ mode, complaints }) => mode !== 'official' && complaints.length > 0)
-    .map(({ program, mode, complaints }) => `${program} ${mode}:\n  ${complaints.join('\n  ')}`)
-}
-
-async function lastWholeRun (): Promise<Results> {
-  return JSON.parse(await readFile(path.join(import.meta.dirname, 'results.json'), 'utf8'))
-}
-
-/** What this machine lacks for a program */
-async function cannotRun (programs: ProgramName[]): Promise<Partial<Record<ProgramName, string>>> {
-  const [hasAddresses, drops] = [await canHaveAddresses(), await canDrop()]
-
-  return Object.fromEntries(programs.flatMap(program => {
-    const info: ProgramInfo = PROGRAMS[program]
-
-    if (info.addresses != null && !hasAddresses) {
-      return [[program, 'a network namespace is needed, which is made on Linux as root']]
-    }
-
-    return info.drops === true && !drops ? [[program, 'nft is needed']] : []
-  }))
-}
+  return { cells }
+})
 
 /** Another mode goes first in each round */
-function rotated <T> (items: T[], by: number): T[] {
-  return items.map((_, i) => items[(i + by) % items.length])
+async function judge (name: string, modes: string[], runs: number, short: boolean, signal: AbortSignal): Promise<Verdict> {
+  const rounds: Array<Record<string, Outcome>> = []
+
+  for (let run = 0; run < runs; run++) {
+    const round: Record<string, Outcome> = {}
+
+    for (const mode of modes.map((_, i) => modes[(i + run) % modes.length])) {
+      round[mode] = await runProgram(name, mode, short, signal)
+    }
+
+    rounds.push(round)
+  }
+
+  const official = rounds.flatMap(({ official }) => official?.complaints.length === 0 ? [official] : [])
+
+  return {
+    summary: modes.map(mode => {
+      const [wall, cpu] = (['wall', 'cpu'] as const).map(key => median(rounds.map(round => round[mode][key] / (mode === 'official' ? 1 : round.official?.[key] ?? NaN))))
+
+      return mode === 'official' ? `official ${ms(wall)} ms` : `${mode} ${times(wall)}, processor ${times(cpu)}`
+    }).join('; '),
+    complaints: [...new Set(modes.filter(mode => mode !== 'official').flatMap(mode => rounds.flatMap(round => [
+      ...round[mode].complaints,
+      ...official.length === 0 ? [] : differences(round[mode], official[0], PROGRAMS[name].gains)
+    ].map(complaint => `${mode}: ${complaint}`))))],
+    raw: rounds
+  }
+}
+
+function differences ({ facts, complaints }: Outcome, official: Outcome, gains: string[] = []): string[] {
+  return complaints.length > 0
+    ? []
+    : [...new Set([...Object.keys(facts), ...Object.keys(official.facts)])]
+        .filter(key => gains.includes(key) ? !(facts[key] >= official.facts[key]) : facts[key] !== official.facts[key])
+        .map(key => `${key} is ${facts[key]}, and ${official.facts[key]} with official`)
+}
+
+async function runProgram (name: string, mode: string, short: boolean, signal: AbortSignal): Promise<Outcome> {
+  const { addresses } = PROGRAMS[name]
+  const [file, ...args] = [...addresses == null ? [] : withAddresses(addresses), process.execPath, path.join(HERE, 'programs/main.ts'), name, mode, short ? 'short' : 'whole']
+  const { stdout, stderr, shortMessage } = await execa(file, args, { env: { NODE_OPTIONS: '', DEBUG: '' }, stdin: 'ignore', timeout: TIMEOUT, cancelSignal: signal, killSignal: 'SIGKILL', reject: false })
+
+  try {
+    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '')
+  } catch {
+    return { facts: {}, complaints: [`ended without a result: ${shortMessage ?? ''} ${stderr.slice(-2_000)}`], wall: NaN, cpu: NaN }
+  }
+}
+
+function withAddresses (addresses: string[]): string[] {
+  const script = `ip link set lo up && for a in ${addresses.join(' ')}; do ip addr add $a/32 dev lo || exit 1; done && exec "$@"`
+
+  return ['unshare', ...process.getuid?.() === 0 ? [] : ['--map-root-user'], '--net', 'sh', '-c', script, 'sh']
+}
+
+async function succeeds ([file, ...args]: string[]): Promise<boolean> {
+  return !(await execa(file, args, { reject: false })).failed
+}
+
+/** Installs what the programs need, unless it is there, and puts the built package among it, as npm would */
+async function install (): Promise<void> {
+  const modules = path.join(HERE, 'node_modules')
+  const stamp = path.join(modules, '.installed')
+  const target = path.join(modules, 'libp2p-fast-tcp')
+  const lock = await readFile(path.join(HERE, 'package-lock.json'), 'utf8')
+
+  if (!existsSync(stamp) || await readFile(stamp, 'utf8') !== lock) {
+    await execa('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: HERE, stdout: 'inherit' })
+    await writeFile(stamp, lock)
+  }
+
+  await rm(target, { recursive: true, force: true })
+  await mkdir(path.join(target, 'dist'), { recursive: true })
+  await cp(path.join(ROOT, 'dist/src'), path.join(target, 'dist/src'), { recursive: true })
+  await cp(path.join(ROOT, 'package.json'), path.join(target, 'package.json'))
 }

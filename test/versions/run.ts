@@ -1,19 +1,14 @@
 /*
- * Runs behaviour tests against the oldest versions of libp2p's packages that fit, and the newest on the
- * registry, and writes test/versions/RESULTS.md.
+ * Runs behaviour tests against the oldest versions of libp2p's packages that fit, and the newest on the registry.
  */
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
-import { environment } from '../lab/report/environment.ts'
-import { page } from '../lab/report/page.ts'
-import { markdownTable } from '../lab/report/table.ts'
-import { choose, withChoice } from '../lab/suite/choose.ts'
-import { failedCells } from '../lab/suite/run-cells.ts'
-import { runSuite } from '../lab/suite/run-suite.ts'
-import type { Choice } from '../lab/suite/choose.ts'
+import { runSpecs } from '../lab/run-specs.ts'
+import { runSuite } from '../lab/suite.ts'
+import type { Verdict } from '../lab/suite.ts'
 
 const root = path.resolve(import.meta.dirname, '../..')
 
@@ -53,51 +48,11 @@ const SPECS = [
   'test/negotiation/stream-*.spec.ts'
 ]
 
-interface Report {
-  stats: { passes: number, failures: number }
-  failures: Array<{ fullTitle: string, err: { message?: string } }>
-}
+await runSuite(new Command('test:versions'), async (_, signal) => ({
+  cells: Object.entries(SETS).map(([name, wanted]) => ({ name, run: async () => run(wanted, signal) }))
+}))
 
-interface Row {
-  set: string
-  versions: string[]
-  report: Report
-
-  /** What `optimistic()` says of {@link TOO_OLD} */
-  refusal: string
-}
-
-await runSuite(withChoice(new Command('test:versions')), async (flags: Choice, suite) => {
-  const rows: Row[] = []
-  const cells = Object.entries(SETS).map(([name, wanted]) => ({
-    name,
-    async run () {
-      const row = await run(name, wanted, suite.signal)
-      const { report: { stats, failures }, refusal } = row
-      rows.push(row)
-
-      return {
-        summary: `${stats.passes} pass, ${stats.failures} fail`,
-        complaints: [
-          ...failures.map(({ fullTitle, err }) => `${fullTitle}: ${err.message?.split('\n')[0]}`),
-          ...stats.passes > 0 && refusal.startsWith('IncompatibleMuxerError') ? [] : [`${TOO_OLD} gets: ${refusal}`]
-        ]
-      }
-    }
-  }))
-  const failed = await failedCells(choose(cells, ({ name }) => name, flags), suite)
-  const text = pageOf(rows, suite.command)
-
-  if (rows.length === cells.length) {
-    await writeFile(path.join(import.meta.dirname, 'RESULTS.md'), text)
-  } else {
-    process.stdout.write(text)
-  }
-
-  return failed
-})
-
-async function run (set: string, wanted: Record<Name, string>, signal: AbortSignal): Promise<Row> {
+async function run (wanted: Record<Name, string>, signal: AbortSignal): Promise<Verdict> {
   const copy = await mkdtemp(path.join(os.tmpdir(), 'fast-tcp-versions-'))
 
   try {
@@ -113,15 +68,16 @@ async function run (set: string, wanted: Record<Name, string>, signal: AbortSign
     await symlink(path.join(root, 'node_modules/node'), path.join(copy, 'node_modules/node'))
 
     const versions = await Promise.all(NAMES.map(async name => versionOf(copy, name)))
-    const { stdout } = await execa(process.execPath, ['node_modules/mocha/bin/mocha.js', ...SPECS, '--no-parallel', '--ui', 'bdd', '--timeout', '60000', '--reporter', 'json', '--exit'], {
-      cwd: copy,
-      env: { NODE_ENV: 'test', NODE_OPTIONS: '--no-warnings' },
-      cancelSignal: signal,
-      reject: false
-    })
-    const report: Report = JSON.parse(stdout.slice(stdout.indexOf('{\n  "stats"')))
+    const { passes, failures } = await runSpecs(SPECS, { cwd: copy, signal })
+    const refusal = await refusalOf(copy, TOO_OLD, signal)
 
-    return { set, versions, report, refusal: await refusalOf(copy, TOO_OLD, signal) }
+    return {
+      summary: `${passes.length} pass, ${failures.length} fail with ${NAMES.map((name, i) => `${name} ${versions[i]}`).join(', ')}`,
+      complaints: [
+        ...failures.map(({ fullTitle, err }) => `${fullTitle}: ${err.message?.split('\n')[0]}`),
+        ...passes.length > 0 && refusal.startsWith('IncompatibleMuxerError') ? [] : [`${TOO_OLD} gets: ${refusal}`]
+      ]
+    }
   } finally {
     await rm(copy, { recursive: true, force: true })
   }
@@ -153,24 +109,4 @@ async function pin (copy: string, versions: Record<Name, string>): Promise<void>
 
 async function versionOf (copy: string, name: string): Promise<string> {
   return JSON.parse(await readFile(path.join(copy, 'node_modules', name, 'package.json'), 'utf8')).version
-}
-
-function pageOf (rows: Row[], command: string): string {
-  return page({
-    title: 'Versions of libp2p',
-    about: 'The oldest versions of libp2p\'s packages that fit, and the newest on the registry. Written by `npm run test:versions`; do not edit.',
-    environment: environment(command),
-    parts: [
-      markdownTable({
-        columns: [{ title: 'package', align: 'left' }, ...rows.map(({ set }) => ({ title: set }))],
-        rows: [
-          ...NAMES.map((name, i) => [`\`${name}\``, ...rows.map(({ versions }) => versions[i])]),
-          ['behaviour tests that pass', ...rows.map(({ report: { stats } }) => `${stats.passes} of ${stats.passes + stats.failures}`)]
-        ]
-      }),
-      `\`optimistic()\` refuses a muxer that was made for libp2p 2. \`${TOO_OLD}\` gets this error:\n\n\`\`\`\n${rows[0].refusal}\n\`\`\``,
-      'A dial with `@libp2p/noise` 16 or older fails with an `EncryptionFailedError`, whatever the transport.',
-      'Older releases of yamux 8 raise an unhandled rejection if a connection fails while a stream is open, and Node then ends the process. `@libp2p/yamux` 8.0.3 and `@chainsafe/libp2p-yamux` 8.0.1 cure it.'
-    ]
-  })
 }
