@@ -1,13 +1,9 @@
 import { within } from '../fixtures/waiting.ts'
 import type { Connection, MessageStream } from '@libp2p/interface'
 
-/**
- * How a connection or a stream ends
- */
+/** How a connection or a stream ends */
 export interface Ending {
-  /**
-   * Resolves at its first 'close'
-   */
+  /** Resolves at its first 'close' */
   ended: Promise<void>
 
   /** How often it closed */

@@ -23,10 +23,7 @@ type JsNode = Libp2p<{ identify: Identify }>
 
 const ECHO_PROTOCOL = '/echo/1.0.0'
 
-/**
- * A peer of js-libp2p with the command line and the output of the Go and Rust
- * peers beside it. README.md describes them.
- */
+/** A peer of js-libp2p with the command line and the output of the Go and Rust peers beside it. README.md describes them. */
 
 interface Common {
   stack: 'official' | 'ours'
@@ -75,8 +72,8 @@ async function createNode ({ stack, security, optimism, peerStore }: Common, ask
 }
 
 /**
- * Sends one byte and waits for it, then sends the rest while reading, half-closes, and compares all that came back until the remote closed
- * its side.
+ * Sends one byte and waits for it, then sends the rest while reading, half-closes, and compares all that came back until the remote
+ * closed its side.
  *
  * @returns when the first byte was back, on the clock of `performance.now()`
  */
@@ -131,9 +128,7 @@ async function dial (address: string, options: DialOptions): Promise<void> {
   process.exit()
 }
 
-/**
- * One dial that asks the remote nothing but who it is.
- */
+/** One dial that asks the remote nothing but who it is. */
 async function introduce (node: JsNode, target: Multiaddr, signal: AbortSignal): Promise<void> {
   const connection = await node.dial(target, { signal })
   await node.services.identify.identify(connection, { signal })
@@ -173,10 +168,7 @@ async function dialOnce (node: Libp2p, target: Multiaddr, { optimism, bytes, str
   }
 }
 
-/**
- * The next dial needs a connection of its own: libp2p would give it this one if
- * it still knew it.
- */
+/** The next dial needs a connection of its own: libp2p would give it this one if it still knew it. */
 async function close (node: Libp2p, connection: Connection, signal: AbortSignal): Promise<void> {
   const forgotten = pEvent(node, 'connection:close', { signal })
 

@@ -4,10 +4,7 @@ import { networkInterfaces } from 'node:os'
 import path from 'node:path'
 import { InvalidArgumentError } from 'commander'
 
-/**
- * Readers of what is typed behind an option. They throw an InvalidArgumentError
- * that says what is wanted.
- */
+/** Readers of what is typed behind an option. They throw an InvalidArgumentError that says what is wanted. */
 
 export function numberFrom (least: number): (value: string) => number {
   return value => {

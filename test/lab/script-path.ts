@@ -3,8 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The file of a script that lies beside the module with this URL: TypeScript
- * when run from source, JavaScript when run from `dist`.
+ * The file of a script that lies beside the module with this URL: TypeScript when run from source, JavaScript when run from `dist`.
  *
  * @param moduleUrl - `import.meta.url`
  * @param name - relative and without its extension
@@ -15,10 +14,7 @@ export function scriptPath (moduleUrl: string, name: string): string {
   return path.join(path.dirname(file), name + path.extname(file))
 }
 
-/**
- * The directory that holds the project's package.json, above this in
- * the source tree and in the built one.
- */
+/** The directory that holds the project's package.json, above this in the source tree and in the built one. */
 export function packageRoot (): string {
   let directory = path.dirname(fileURLToPath(import.meta.url))
 

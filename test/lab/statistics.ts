@@ -29,9 +29,8 @@ export function median (samples: number[]): number {
 }
 
 /**
- * The standard error of the median of samples, as a part of their average: that of
- * the average, times what a median of normally distributed samples has more of it.
- * Infinite of less than two samples.
+ * The standard error of the median of samples, as a part of their average: that of the average, times what a median of normally
+ * distributed samples has more of it. Infinite of less than two samples.
  */
 export function errorOfMedian (samples: number[]): number {
   const mean = average(samples)
@@ -41,8 +40,7 @@ export function errorOfMedian (samples: number[]): number {
 }
 
 /**
- * Interpolates between the two samples that lie around the percentile. NaN of no
- * samples.
+ * Interpolates between the two samples that lie around the percentile. NaN of no samples.
  *
  * @param samples - in any order
  * @param percent - 0 to 100
@@ -60,10 +58,7 @@ export function percentile (samples: number[], percent: number): number {
   return sorted[below] + (sorted[above] - sorted[below]) * (position - below)
 }
 
-/**
- * True where the spreads (p10 to p90) of two summaries overlap: a difference of
- * their medians may be noise.
- */
+/** True where the spreads (p10 to p90) of two summaries overlap: a difference of their medians may be noise. */
 export function overlaps (a: Summary, b: Summary): boolean {
   return a.p10 <= b.p90 && b.p10 <= a.p90
 }

@@ -28,9 +28,7 @@ const SERVERS = ['46.0.0.1', '47.0.0.1', '48.0.0.1', '49.0.0.1', '50.0.0.1']
 const OBSERVER = '45.0.0.1'
 const TIMEOUT = 30_000
 
-/**
- * A js client behind a NAT asks js servers with `reusePort` whether its address is reachable
- */
+/** A js client behind a NAT asks js servers with `reusePort` whether its address is reachable */
 export async function runAutonat (init: AutonatCase, signal: AbortSignal): Promise<Verdict> {
   const lab = await openLab({ nats: { a: init.nat, b: 'masquerade' }, delay: 0 }, SERVERS)
   const peers: Program[] = []

@@ -49,9 +49,7 @@ const PAIRS: Array<[PunchPeer, PunchPeer]> = [['js', 'js'], ['js', 'go'], ['go',
 const AMONG_OTHERS: Array<[PunchPeer, PunchPeer]> = [['go', 'go'], ['rust', 'rust'], ['go', 'rust'], ['rust', 'go']]
 const PLAIN: Array<[PunchPeer, PunchPeer]> = PAIRS.map(([a, b]) => [toPlain(a), toPlain(b)])
 
-/**
- * Cells of one group stand together, and what is compared is in one group.
- */
+/** Cells of one group stand together, and what is compared is in one group. */
 export const GROUPS: Record<Group, PunchCell[]> = {
   punches: [
     ...PAIRS.map(([a, b]): PunchCell => ({ ...NOISE, a, b, runs: 50 })),

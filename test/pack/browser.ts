@@ -1,6 +1,5 @@
 /*
- * What somebody writes whose program runs in Node and in browsers. It is bundled for browsers, and prints
- * what each export does there.
+ * What somebody writes whose program runs in Node and in browsers. It is bundled for browsers, and prints what each export does there.
  */
 import { noise } from '@libp2p/noise'
 import { yamux } from '@libp2p/yamux'

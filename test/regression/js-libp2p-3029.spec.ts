@@ -18,10 +18,7 @@ const MAX_DIALS = 10
 /** Of a round trip, for the work at both ends */
 const TOLERANCE = 0.35
 
-/**
- * Round trips from the dial to the first echoed byte, without the one of the
- * SYN, which ends at the proxy
- */
+/** Round trips from the dial to the first echoed byte, without the one of the SYN, which ends at the proxy */
 const ROUND_TRIPS: Record<StackName, number> = {
   'tcp() with both decorators': 2,
   'tcp() alone': 3,
@@ -31,8 +28,7 @@ const ROUND_TRIPS: Record<StackName, number> = {
 }
 
 /**
- * "To connect to another js-libp2p peer and send one byte takes 0.2 s with
- * `@libp2p/tcp` 9 but 0.4 s with 10", between two data centres.
+ * "To connect to another js-libp2p peer and send one byte takes 0.2 s with `@libp2p/tcp` 9 but 0.4 s with 10", between two data centres.
  *
  * @see https://github.com/libp2p/js-libp2p/issues/3029
  */

@@ -1,8 +1,7 @@
 /* eslint-disable no-console */
 /*
- * What `createCipheriv` takes with a key of bytes, which is what Noise has, and with a
- * KeyObject of the same bytes. Node 24.21 tries a key of bytes as two kinds of
- * object first, and catches an exception from each.
+ * What `createCipheriv` takes with a key of bytes, which is what Noise has, and with a KeyObject of the same bytes. Node 24.21 tries a
+ * key of bytes as two kinds of object first, and catches an exception from each.
  */
 import { createCipheriv, createSecretKey } from 'node:crypto'
 import { performance } from 'node:perf_hooks'

@@ -1,8 +1,7 @@
 /**
- * A wish that libp2p does not fulfil yet: the test passes as long as `wish` fails,
- * with an error that `expected` matches. When it fails, a release has cured the
- * fault: take the row out of docs/upstream.md, and what works around it out of
- * `src`. With `UPSTREAM=1` the wish itself is the test.
+ * A wish that libp2p does not fulfil yet: the test passes as long as `wish` fails, with an error that `expected` matches. When it fails,
+ * a release has cured the fault: take the row out of docs/upstream.md, and what works around it out of `src`. With `UPSTREAM=1` the wish
+ * itself is the test.
  */
 export function notYet (title: string, expected: RegExp, wish: () => Promise<void>): void {
   it(title, process.env.UPSTREAM == null ? async () => failsWith(expected, wish) : wish)

@@ -53,10 +53,7 @@ export class Lab {
     return STACKS[this.mode === 'mixed' ? turn : this.mode](tcpInit)
   }
 
-  /**
-   * A started node that stops with the program. `transports` of the options are
-   * beside TCP, not in its place.
-   */
+  /** A started node that stops with the program. `transports` of the options are beside TCP, not in its place. */
   async node <T extends ServiceMap = ServiceMap> ({ tcp, ...options }: Libp2pOptions<T> & { tcp?: TCPInit } = {}): Promise<Libp2p<T>> {
     const stack = this.stack(tcp)
     const node = await createLibp2p<T>({

@@ -3,9 +3,8 @@ import { ping } from '@libp2p/ping'
 import type { Facts, Lab } from './lab.ts'
 
 /**
- * Pings one behind another, each a stream; a second peer of the same node at the
- * same time. libp2p allows one stream of ping for a connection, and its connection
- * monitor would take it every ten seconds.
+ * Pings one behind another, each a stream; a second peer of the same node at the same time. libp2p allows one stream of ping for a
+ * connection, and its connection monitor would take it every ten seconds.
  */
 export default async function run (lab: Lab): Promise<Facts> {
   const services = { identify: identify(), ping: ping() }

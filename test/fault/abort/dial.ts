@@ -237,10 +237,7 @@ async function abortOnce (dialing: Dialer, arrange: Arrange, run: Run): Promise<
   }
 }
 
-/**
- * The official transport does not dial again where it was refused: there it is
- * the caller who does
- */
+/** The official transport does not dial again where it was refused: there it is the caller who does */
 async function dialAndAgain ({ dial }: Dialer, addr: string, options: Partial<TCPDialOptions>): Promise<Connection> {
   try {
     return await dial(addr, options)

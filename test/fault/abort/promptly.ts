@@ -3,10 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 /** A turn of the event loop that takes longer than this is the machine's doing, in ms */
 const LONG_TURN = 5
 
-/**
- * Measures how long the code under test lets us wait: turns of the event loop
- * that a busy machine draws out do not count.
- */
+/** Measures how long the code under test lets us wait: turns of the event loop that a busy machine draws out do not count. */
 export class Stopwatch {
   #running = false
   #start = 0
@@ -49,9 +46,7 @@ export class Stopwatch {
 
 export type Handles = Record<string, number>
 
-/**
- * What may keep the process alive: sockets, servers, pipes, look-ups and timers
- */
+/** What may keep the process alive: sockets, servers, pipes, look-ups and timers */
 export function handles (): Handles {
   const counts: Handles = {}
 

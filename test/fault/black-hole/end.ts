@@ -49,9 +49,7 @@ const tasks = {
     return node.getMultiaddrs()[0]?.toString()
   },
 
-  /**
-   * Resolves when so many connections are in each state
-   */
+  /** Resolves when so many connections are in each state */
   async open (address: string, perState: number): Promise<void> {
     for (const state of STATES.flatMap(state => Array.from({ length: perState }, () => state))) {
       // dials at the same time would end up in one connection
@@ -70,18 +68,13 @@ const tasks = {
     idle.flat().forEach(stream => { stream.abort(new Error('It is to be idle')) })
   },
 
-  /**
-   * From now on the other end hears nothing
-   */
+  /** From now on the other end hears nothing */
   silent (): void {
     silentSince = performance.now()
     held.filter(({ state }) => state === 'closing').forEach(({ connection }) => { connection.close().catch(() => {}) })
   },
 
-  /**
-   * After how many ms of silence each connection closed, how often, and what is
-   * left of all
-   */
+  /** After how many ms of silence each connection closed, how often, and what is left of all */
   async ended (timeout: number): Promise<{ left: number, endings: Array<{ state: State, ms?: number, times: number }> }> {
     await Promise.race([Promise.all(held.map(async ({ ending }) => ending.ended)), delay(timeout)])
     await until(() => node.getConnections().length === 0, 'no connection is left', timeout).catch(() => {})

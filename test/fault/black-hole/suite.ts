@@ -84,9 +84,7 @@ async function open (): Promise<Link> {
   throw reason
 }
 
-/**
- * At the end of the listener, so that the dialer hears nothing of it
- */
+/** At the end of the listener, so that the dialer hears nothing of it */
 function takeDown (link: Link): void {
   const devices: Array<{ ifname: string }> = JSON.parse(execAt(link, 'ip', '-j', 'link'))
 

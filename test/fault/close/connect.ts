@@ -7,8 +7,7 @@ import type { Socket } from 'node:net'
 export type Connect = (index: number) => Promise<[MultiaddrConnection, Socket]>
 
 /**
- * Returns what connects the transport to a plain socket: every other connection is
- * dialed by the transport, the others are accepted by it
+ * Returns what connects the transport to a plain socket: every other connection is dialed by the transport, the others are accepted by it
  */
 export async function connecting (defer: Defer): Promise<Connect> {
   const { dial, listen } = rawTransport(defer)

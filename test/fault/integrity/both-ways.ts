@@ -7,9 +7,7 @@ import type { Connection, Stream, StreamCloseEvent, StreamHandler } from '@libp2
 
 export const PROTOCOL = '/test/both-ways/1.0.0'
 
-/**
- * Both ends send so many bytes at the same time, each its own
- */
+/** Both ends send so many bytes at the same time, each its own */
 export interface BothWays {
   handler: StreamHandler
   over(connection: Connection): Promise<void>

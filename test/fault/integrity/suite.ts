@@ -14,8 +14,8 @@ import type { Context, Run, Scenario, Suite } from '../scenario.ts'
 const PATIENCE = 240_000
 
 /**
- * A ping waits behind all that the link has queued, 8 s and more at 512 KB/s, for
- * which libp2p's connection monitor would abort the connection
+ * A ping waits behind all that the link has queued, 8 s and more at 512 KB/s, for which libp2p's connection monitor would abort the
+ * connection
  */
 const PATIENT: TestNodeOptions = { connectionMonitor: { abortConnectionOnPingFailure: false } }
 
@@ -77,9 +77,7 @@ async function prepareNodes ({ defer, random }: Context, bytes: number, fault: F
   }
 }
 
-/**
- * Its FIN arrives while most of what was sent is still here
- */
+/** Its FIN arrives while most of what was sent is still here */
 async function prepareHalfClose ({ defer, random }: Context): Promise<(run: Run) => Promise<void>> {
   const data = payload(8 * MiB)
   const sent = tally(data)

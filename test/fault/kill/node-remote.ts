@@ -1,6 +1,5 @@
 /*
- * A node to be killed: `node-remote.ts "<state>"` tells its address, and when it
- * has come to where it stays.
+ * A node to be killed: `node-remote.ts "<state>"` tells its address, and when it has come to where it stays.
  */
 import { noise } from '@libp2p/noise'
 import { createNode } from '../../fixtures/node.ts'

@@ -17,9 +17,7 @@ import type { Stream } from '@libp2p/interface'
 /** So much passed before the kill */
 const AMOUNT = MiB
 
-/**
- * Returns what kills a node, with which one of two local nodes has to do
- */
+/** Returns what kills a node, with which one of two local nodes has to do */
 export async function nodeKiller (state: NodeState, defer: Defer): Promise<(run: Run) => Promise<void>> {
   const nodes = await Promise.all([0, 1].map(async index => nodeOf(defer, index, {}, state === 'muxer' ? withoutEarlyMuxer(noise()) : undefined)))
 

@@ -15,9 +15,7 @@ import type { MultiaddrConnection } from '@libp2p/interface'
 /** More than the kernels at both ends take from whom nobody reads */
 const DATA = payload(32 * MiB)
 
-/**
- * Kills a plain TCP peer
- */
+/** Kills a plain TCP peer */
 export async function killRaw (state: RawState, run: Run): Promise<void> {
   const remote = runRemote(run.defer, 'raw', state)
   const port: number = await remote.says()
@@ -83,9 +81,7 @@ async function fillBacklog (defer: Defer, port: number): Promise<void> {
   }
 }
 
-/**
- * A socket that no process holds any more has no inode in the kernel's table
- */
+/** A socket that no process holds any more has no inode in the kernel's table */
 async function untilGone (port: number): Promise<void> {
   const remote = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
 

@@ -9,10 +9,7 @@ const LENGTH = 2 * MiB
 /** What each end sends: no two places in it look alike */
 const DATA = Buffer.from(payload(LENGTH).buffer)
 
-/**
- * One end of a stream on which both send at the same time, and which neither
- * ever closes
- */
+/** One end of a stream on which both send at the same time, and which neither ever closes */
 export interface Exchange extends Ending {
   received: number
 

@@ -18,8 +18,8 @@ const PROTOCOL = '/test/exchange/1.0.0'
 const INACTIVITY_TIMEOUT = 2_500
 
 /**
- * From the fault to its last consequence, in ms: a dial may be tried twice, on a
- * machine that is busy, but libp2p's pings are to have no time to end anything
+ * From the fault to its last consequence, in ms: a dial may be tried twice, on a machine that is busy, but libp2p's pings are to have no
+ * time to end anything
  */
 const PATIENCE = 9_000
 
@@ -28,10 +28,7 @@ const PATIENT: TestNodeOptions = {
   connectionManager: { dialTimeout: 60_000, addressDialTimeout: 60_000, inboundUpgradeTimeout: 60_000 }
 }
 
-/**
- * The header of multistream-select has 20 bytes, the first of which tells of 19
- * more; with the proposal of Noise it has 28
- */
+/** The header of multistream-select has 20 bytes, the first of which tells of 19 more; with the proposal of Noise it has 28 */
 const LIMITS: Array<[string, number]> = [
   ...[0, 1, 19, 20, 27, 28, 29].map((bytes): [string, number] => [`${bytes} B`, bytes]),
   ['4 KiB', 4 * KiB],

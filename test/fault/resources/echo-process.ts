@@ -21,9 +21,7 @@ export interface EchoProcess {
   status(): Promise<Status>
 }
 
-/**
- * A listener in a process of its own that echoes
- */
+/** A listener in a process of its own that echoes */
 export async function echoProcess (defer: Defer, init: TCPOptions = {}, under?: string[]): Promise<EchoProcess> {
   const child = runChild(defer, 'echo-listener.ts', [init], { under })
   const port: number = await child.says()
@@ -45,9 +43,7 @@ export async function echoProcess (defer: Defer, init: TCPOptions = {}, under?: 
   }
 }
 
-/**
- * Whether what is sent comes back, before the connection closes or a second has passed
- */
+/** Whether what is sent comes back, before the connection closes or a second has passed */
 export async function echoes (socket: Socket): Promise<boolean> {
   socket.write('anyone?')
 
@@ -56,9 +52,7 @@ export async function echoes (socket: Socket): Promise<boolean> {
   return data?.toString() === 'anyone?'
 }
 
-/**
- * How long it takes until a new connection is accepted and echoes, in ms
- */
+/** How long it takes until a new connection is accepted and echoes, in ms */
 export async function msUntilAccepting (defer: Defer, port: number, timeout: number): Promise<number> {
   const begin = performance.now()
 

@@ -4,9 +4,8 @@ export interface Sample {
 }
 
 /**
- * How many bytes a ms are gained: the median of the slopes between any two
- * samples. A leak is in nearly all of these; a step that a process takes once,
- * for a page of code or a stack of a thread, is in few.
+ * How many bytes a ms are gained: the median of the slopes between any two samples. A leak is in nearly all of these; a step that a
+ * process takes once, for a page of code or a stack of a thread, is in few.
  *
  * @see https://en.wikipedia.org/wiki/Theil%E2%80%93Sen_estimator
  */

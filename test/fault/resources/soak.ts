@@ -13,8 +13,8 @@ import type { Stream } from '@libp2p/interface'
 const RUN = 60_000
 
 /**
- * What the heap may have grown by since the end of the first run, in which the
- * caches fill. Of 20 MiB it is half a MiB more or less from run to run.
+ * What the heap may have grown by since the end of the first run, in which the caches fill. Of 20 MiB it is half a MiB more or less from
+ * run to run.
  */
 const MAX_GROWTH = 2 * MiB
 
@@ -31,8 +31,8 @@ export const soak: Scenario = {
   name: 'two libp2p nodes for a minute a run: dials, streams, megabytes, aborts and silence',
   runs: 5,
   timeout: 120_000,
-  // malloc then gives what is freed back to the system instead of keeping it,
-  // or the resident set shows what was once needed and not what is
+  // malloc then gives what is freed back to the system instead of keeping it, or the resident set shows what was once needed and not what
+  // is
   env: { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: `${32 * KiB}`, MALLOC_TRIM_THRESHOLD_: `${64 * KiB}` },
   async prepare ({ defer, runs, random }) {
     // what libp2p takes to note the addresses of a node, also of one that has stopped
@@ -86,9 +86,7 @@ export const soak: Scenario = {
   }
 }
 
-/**
- * Some of all that nodes do. Returns how much of it was brutal.
- */
+/** Some of all that nodes do. Returns how much of it was brutal. */
 async function mixed (dialer: TestNode, listener: TestNode, random: () => number): Promise<number> {
   const connection = await dialer.dial(listener.getMultiaddrs())
   const streams = await Promise.all(Array.from({ length: 1 + Math.floor(random() * 5) }, async () => connection.newStream(ECHO)))

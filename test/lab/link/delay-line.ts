@@ -6,8 +6,7 @@ export interface DelayLineOptions {
   delay: number
 
   /**
-   * Up to this many milliseconds are added to each item at random. Order is
-   * kept: a late item holds back those behind it.
+   * Up to this many milliseconds are added to each item at random. Order is kept: a late item holds back those behind it.
    *
    * @default 0
    */

@@ -1,9 +1,6 @@
 import { execFileSync } from 'node:child_process'
 
-/**
- * Runs a command to its end and returns what it printed. Throws an error with
- * what it complained of.
- */
+/** Runs a command to its end and returns what it printed. Throws an error with what it complained of. */
 export function exec (file: string, ...args: string[]): string {
   try {
     return execFileSync(file, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })

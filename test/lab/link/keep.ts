@@ -9,9 +9,8 @@ export type KeeperTasks<Make extends Maker> = {
 }
 
 /**
- * Makes this process own something that only root can make. It removes that when its
- * channel to the process that asked for it closes, in whatever way that process ended,
- * and on a signal.
+ * Makes this process own something that only root can make. It removes that when its channel to the process that asked for it closes, in
+ * whatever way that process ended, and on a signal.
  *
  * @param make - makes it
  * @param remove - removes it

@@ -5,8 +5,7 @@ import type { Worker, WorkerInit } from '../process/worker.ts'
  * How the delay is made, best first:
  *
  * - `netem`: two network namespaces, a veth pair, `tc netem`
- * - `relay`: two network namespaces joined by a process that relays the packets
- * late; real kernel TCP at both ends
+ * - `relay`: two network namespaces joined by a process that relays the packets late; real kernel TCP at both ends
  * - `proxy`: a delaying TCP proxy; no root needed, hides the trip of the SYN
  * - `loopback`: no delay
  */

@@ -5,9 +5,8 @@ const PREFIX = 'fasttcp'
 const OWNED_NAME = new RegExp(`\\b${PREFIX}(\\d+)[ab]\\b`)
 
 /**
- * Names for a namespace, and the device in it, at each end. They carry the id of
- * the process that owns them, so that a later one can tell that they are stale.
- * An interface name has at most 15 characters.
+ * Names for a namespace, and the device in it, at each end. They carry the id of the process that owns them, so that a later one can tell
+ * that they are stale. An interface name has at most 15 characters.
  */
 export function endNames (pid: number): { listener: string, dialer: string } {
   return {
@@ -43,8 +42,8 @@ export function setCongestion (namespace: string, device: string, address: strin
 }
 
 /**
- * Ends what runs in a namespace and removes it with the device in it that has its name,
- * and the other end of that, wherever it is: the kernel would do so some time later.
+ * Ends what runs in a namespace and removes it with the device in it that has its name, and the other end of that, wherever it is: the
+ * kernel would do so some time later.
  */
 export function removeNamespace (name: string): void {
   tryExec('ip', 'netns', 'pids', name)
@@ -55,10 +54,7 @@ export function removeNamespace (name: string): void {
   tryExec('ip', 'netns', 'del', name)
 }
 
-/**
- * Removes the namespaces and helper processes of owners that were killed before
- * they could do it.
- */
+/** Removes the namespaces and helper processes of owners that were killed before they could do it. */
 export function removeStale (): void {
   namespaceNames().filter(isStale).forEach(removeNamespace)
 

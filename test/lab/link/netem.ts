@@ -6,8 +6,7 @@ import type { CableEnd } from './relay.ts'
 /**
  * Joins two namespaces by a veth pair whose ends delay what leaves them.
  *
- * The limit counts the packets in flight: the default of 1,000 would be 300 Mbit/s
- * at 40 ms.
+ * The limit counts the packets in flight: the default of 1,000 would be 300 Mbit/s at 40 ms.
  */
 export function joinByNetem (ends: [CableEnd, CableEnd], { delay }: LinkShape): void {
   exec('ip', 'link', 'add', ends[0].device, 'type', 'veth', 'peer', 'name', ends[1].device)

@@ -14,8 +14,7 @@ const PROBES = 9
  * Opens a link and measures its round trip.
  *
  * @param shape - what the link is to do to packets
- * @param kind - by default the best one that works on this machine: loopback
- * where no delay is asked for
+ * @param kind - by default the best one that works on this machine: loopback where no delay is asked for
  */
 export async function openLink (shape: LinkShape, kind?: LinkKind): Promise<Link> {
   const passedOver: Link['passedOver'] = []

@@ -35,9 +35,8 @@ export interface CableEnd {
 }
 
 /**
- * Joins two namespaces by a TUN device in each. A TUN device is a descriptor
- * that reads and writes IP packets: socat turns them into UDP datagrams for this
- * process, which passes them on late. The kernel's own TCP runs at both ends.
+ * Joins two namespaces by a TUN device in each. A TUN device is a descriptor that reads and writes IP packets: socat turns them into UDP
+ * datagrams for this process, which passes them on late. The kernel's own TCP runs at both ends.
  */
 export async function startCable (ends: [CableEnd, CableEnd], shape: LinkShape): Promise<Relay> {
   const started: RelayEnd[] = []
@@ -104,8 +103,8 @@ function relay (from: RelayEnd, to: RelayEnd, shape: LinkShape): Direction {
 }
 
 /**
- * socat opens its port when it has set up its device. The device is there
- * earlier, but socat cannot set up what is moved to a namespace meanwhile.
+ * socat opens its port when it has set up its device. The device is there earlier, but socat cannot set up what is moved to a namespace
+ * meanwhile.
  */
 async function isReady ({ port }: RelayEnd): Promise<void> {
   const until = performance.now() + TUN_TIMEOUT

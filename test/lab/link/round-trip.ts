@@ -4,10 +4,7 @@ import { performance } from 'node:perf_hooks'
 import { median } from '../statistics.ts'
 import type { Address } from './link.ts'
 
-/**
- * The median round trip to what listens at an address, in ms: the time that it takes to
- * connect, or to have a byte echoed.
- */
+/** The median round trip to what listens at an address, in ms: the time that it takes to connect, or to have a byte echoed. */
 export async function roundTripTo (address: Address, runs: number, by: 'connect' | 'echo' = 'connect'): Promise<number> {
   const samples: number[] = []
 
@@ -18,10 +15,7 @@ export async function roundTripTo (address: Address, runs: number, by: 'connect'
   return median(samples)
 }
 
-/**
- * Milliseconds until a connection is open. The kernel answers a SYN, so this
- * times what lies between and no program.
- */
+/** Milliseconds until a connection is open. The kernel answers a SYN, so this times what lies between and no program. */
 async function timeConnect (address: Address): Promise<number> {
   const start = performance.now()
   const socket = net.connect(address)
@@ -32,10 +26,7 @@ async function timeConnect (address: Address): Promise<number> {
   return elapsed
 }
 
-/**
- * Milliseconds until a byte is back over an open connection, for a link that
- * answers a SYN before its time.
- */
+/** Milliseconds until a byte is back over an open connection, for a link that answers a SYN before its time. */
 async function timeEcho (address: Address): Promise<number> {
   const socket = net.connect({ ...address, noDelay: true })
   socket.write('.')

@@ -6,10 +6,8 @@ import type { P50AndP99 } from './percentiles.ts'
 const INTERVAL = 2
 
 /**
- * Watches how late a timer is. Unlike that of `monitorEventLoopDelay`, what it has
- * seen in several short stretches adds up: in one of 200 ms it sees a hundred delays,
- * of which p99 is just the longest. (Node's takes the time between two stretches for
- * one more.)
+ * Watches how late a timer is. Unlike that of `monitorEventLoopDelay`, what it has seen in several short stretches adds up: in one of 200
+ * ms it sees a hundred delays, of which p99 is just the longest. (Node's takes the time between two stretches for one more.)
  */
 export class LoopWatch {
   readonly #delays = new Percentiles()

@@ -4,9 +4,8 @@ import { average } from '../statistics.ts'
 export type Measurements = Array<{ metric: string, unit: string, value: number }>
 
 /**
- * Of several measurements of the same metrics, each metric's average. What takes
- * turns of its own, such as a collection of garbage, is in some of them only, and
- * counts as much as it would if they had been one.
+ * Of several measurements of the same metrics, each metric's average. What takes turns of its own, such as a collection of garbage, is in
+ * some of them only, and counts as much as it would if they had been one.
  */
 export function averages (repetitions: Measurements[]): Measurements {
   return repetitions[0].map(({ metric, unit }) => ({

@@ -5,8 +5,7 @@ import type net from 'node:net'
 /**
  * A connection of libp2p 3 or a stream on one.
  *
- * It listens for 'drain' itself: `onDrain()` of `@libp2p/utils` resolves at once
- * from its second use on.
+ * It listens for 'drain' itself: `onDrain()` of `@libp2p/utils` resolves at once from its second use on.
  */
 export class MessageChannel implements Channel {
   readonly #stream: MessageStream

@@ -5,10 +5,7 @@ export type Level = 'connection' | 'stream'
 
 export type SuiteName = 'connect' | 'nagle' | 'throughput' | 'scale'
 
-/**
- * A way to move bytes that is measured against others. Importing a contender is
- * cheap, `open` loads what it needs.
- */
+/** A way to move bytes that is measured against others. Importing a contender is cheap, `open` loads what it needs. */
 export interface Contender {
   /** The same at both levels, where it is at both. */
   name: string
@@ -46,8 +43,8 @@ export interface OpenOptions {
 
 interface Listening {
   /**
-   * Listens at each host, at a port that the system chooses, and is given every
-   * channel that a dialer opens, where somebody uses them: callbacks take memory.
+   * Listens at each host, at a port that the system chooses, and is given every channel that a dialer opens, where somebody uses them:
+   * callbacks take memory.
    *
    * @returns multiaddrs
    */
@@ -65,20 +62,14 @@ export interface Peer extends Listening {
   allClosed(): Promise<void>
 }
 
-/**
- * A peer that is a program in another language. It echoes what it is sent, and it
- * times its dials itself.
- */
+/** A peer that is a program in another language. It echoes what it is sent, and it times its dials itself. */
 export interface Program extends Listening {
   /** Dials, has one byte echoed, and closes. */
   firstByte(address: string): Promise<FirstByte>
 }
 
 export interface Dialed {
-  /**
-   * The time that each step of the dial took, in ms, where `open` was asked for
-   * it. A bare connection has no handshakes.
-   */
+  /** The time that each step of the dial took, in ms, where `open` was asked for it. A bare connection has no handshakes. */
   steps?: { connect: number, security: number, muxer: number }
 
   /** A new stream; at the connection level the connection itself each time. */
@@ -87,8 +78,8 @@ export interface Dialed {
 }
 
 /**
- * The least that sockets, connections and streams have in common. The callbacks
- * are assigned, so that a message costs every contender one call.
+ * The least that sockets, connections and streams have in common. The callbacks are assigned, so that a message costs every contender one
+ * call.
  */
 export interface Channel {
   /**
@@ -110,8 +101,8 @@ export interface Channel {
 export type Bytes = Uint8Array | Uint8ArrayList
 
 /**
- * Milliseconds that each step of a connection took. Steps that a stack does not
- * have take 0; one that cannot be told apart from its neighbours is undefined.
+ * Milliseconds that each step of a connection took. Steps that a stack does not have take 0; one that cannot be told apart from its
+ * neighbours is undefined.
  */
 export interface FirstByte {
   /** From the call to an open TCP connection. */

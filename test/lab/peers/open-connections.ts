@@ -1,10 +1,9 @@
 const FEW = 64
 
 /**
- * Those that are open of all that were added. It asks each of them: a listener of
- * 'close' takes half a KiB that would be counted as the connection's. It asks when
- * somebody wants to know, and whenever there are twice as many: who dials and closes
- * without end keeps nothing.
+ * Those that are open of all that were added. It asks each of them: a listener of 'close' takes half a KiB that would be counted as the
+ * connection's. It asks when somebody wants to know, and whenever there are twice as many: who dials and closes without end keeps
+ * nothing.
  */
 export class OpenConnections<Connection> {
   readonly #isOpen: (connection: Connection) => boolean

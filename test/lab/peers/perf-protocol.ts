@@ -2,9 +2,8 @@ import { pEvent } from 'p-event'
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 
 /**
- * The protocol of libp2p's specification: the dialer sends the number
- * of bytes that it wants, eight bytes in network order, then its own bytes, and
- * closes its side. The listener reads to the end, sends as many, and closes.
+ * The protocol of libp2p's specification: the dialer sends the number of bytes that it wants, eight bytes in network order, then its own
+ * bytes, and closes its side. The listener reads to the end, sends as many, and closes.
  *
  * @see https://github.com/libp2p/specs/blob/master/perf/perf.md
  */
@@ -34,8 +33,7 @@ export async function servePerf (node: Libp2p): Promise<void> {
 }
 
 /**
- * Uploads, downloads, and resolves with the ms that both took together. `options`
- * are those of `newStream`.
+ * Uploads, downloads, and resolves with the ms that both took together. `options` are those of `newStream`.
  *
  * @throws {Error} if another number of bytes came
  */

@@ -6,10 +6,7 @@ import type { PeerName } from './build.ts'
 import type { Contender, FirstByte, Program } from './contender.ts'
 import type { Program as RunningProgram } from '../process/program.ts'
 
-/**
- * An implementation of libp2p in another language, built on first use from the
- * sources in the folder of its name.
- */
+/** An implementation of libp2p in another language, built on first use from the sources in the folder of its name. */
 export function programOf (name: PeerName): Pick<Contender, 'versions' | 'prepare' | 'open' | 'onlyIfNamed'> {
   return {
     // a cold build takes minutes: 5 for rust, on two cores
@@ -65,10 +62,7 @@ export function openProgram (binary: string): Program {
   }
 }
 
-/**
- * The program knows when its library says that a connection is up, not when its
- * TCP connection was or its security handshake.
- */
+/** The program knows when its library says that a connection is up, not when its TCP connection was or its security handshake. */
 function toFirstByte ({ ok, error, connectedMs, openedMs, firstByteMs, closeMs }: Outcome): FirstByte {
   if (!ok) {
     throw new Error(error)

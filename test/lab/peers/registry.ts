@@ -27,8 +27,8 @@ export const contenders: Contender[] = [
     onlyIfNamed: true
   },
 
-  // the "0.2 s" and the "0.4 s" of js-libp2p issue #3029. Installations of libp2p 1.9 had multistream-select 5.0.3,
-  // which sent a lone proposal together with what followed
+  // the "0.2 s" and the "0.4 s" of js-libp2p issue #3029. Installations of libp2p 1.9 had multistream-select 5.0.3, which sent a lone
+  // proposal together with what followed
   { ...olderNode('v9', 'connectionEncryption'), name: 'v9', level: 'stream', title: 'libp2p 1.9, @libp2p/tcp 9 (the "0.2 s")', suites: ['connect'] },
   { ...olderNode('v10', 'connectionEncrypters'), name: 'v10', level: 'stream', title: 'libp2p 2.8, @libp2p/tcp 10 (the "0.4 s")', suites: ['connect'] },
   { ...currentNode('official'), name: 'official', level: 'stream', title: 'libp2p 3, @libp2p/tcp 11 (official today)', suites: ['connect', 'throughput', 'scale'] },
@@ -62,8 +62,7 @@ export function namesIn (suite: SuiteName, isWanted: (contender: Contender) => b
 }
 
 /**
- * Those of a suite that have any of the names; where none are given, all but those
- * that want to be named.
+ * Those of a suite that have any of the names; where none are given, all but those that want to be named.
  *
  * @throws {Error} if there are none
  */
@@ -101,10 +100,9 @@ export async function openPeer (level: string, name: string, options?: OpenOptio
 }
 
 /**
- * Opens a contender in a process that holds the code of a whole node, with both
- * transports, whatever it needs itself. A message of hundreds of KiB soon makes V8
- * collect all garbage, which takes longer the more the heap holds: a plain socket
- * takes 1.1 times as long beside modules that it does not use.
+ * Opens a contender in a process that holds the code of a whole node, with both transports, whatever it needs itself. A message of
+ * hundreds of KiB soon makes V8 collect all garbage, which takes longer the more the heap holds: a plain socket takes 1.1 times as long
+ * beside modules that it does not use.
  */
 export async function openAmongAll (level: string, name: string): Promise<Peer> {
   await Promise.all([import('../stacks.ts'), import('libp2p')])

@@ -8,10 +8,7 @@ import type { ComponentLogger, Listener, MultiaddrConnection, Transport } from '
 
 export type TransportFactory = (components: { logger: ComponentLogger }) => Transport
 
-/**
- * The connections of a transport as they are, without encryption and muxer: the
- * upgrader passes them through.
- */
+/** The connections of a transport as they are, without encryption and muxer: the upgrader passes them through. */
 export function transportPeer (factory: TransportFactory): Peer {
   const transport = factory({ logger: defaultLogger() })
   const listeners: Listener[] = []

@@ -20,9 +20,8 @@ export function ourVersion (): Record<string, string> {
 }
 
 /**
- * Imports a package as a module in that directory would. A module of ours is in
- * another place when it is run from `dist`, and TypeScript would take the types
- * of the newest version for those of every version.
+ * Imports a package as a module in that directory would. A module of ours is in another place when it is run from `dist`, and TypeScript
+ * would take the types of the newest version for those of every version.
  */
 export async function importInstalled (directory: string, name: string): Promise<any> {
   const { exports, main } = manifest(directory, name)

@@ -1,7 +1,4 @@
-/**
- * Calls back when the channel to the parent closes, so that this process never
- * outlives a parent, however that one ends.
- */
+/** Calls back when the channel to the parent closes, so that this process never outlives a parent, however that one ends. */
 export function endWithParent (end: () => void = () => process.exit()): void {
   // the terminal sends its signals to us too; our parent decides when we end
   process.on('SIGINT', () => {})

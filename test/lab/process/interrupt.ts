@@ -6,10 +6,7 @@ const CLEAN_UP_TIMEOUT = 5_000
 const cleanUps = new Set<() => Promise<void>>()
 let stopping = false
 
-/**
- * Runs a function to its end, and `cleanUp` whatever happens: it returns, it
- * throws, or a signal ends the process.
- */
+/** Runs a function to its end, and `cleanUp` whatever happens: it returns, it throws, or a signal ends the process. */
 export async function withCleanUp <T> (cleanUp: () => Promise<void>, fn: () => Promise<T>): Promise<T> {
   listen()
   cleanUps.add(cleanUp)

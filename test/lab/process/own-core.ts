@@ -8,12 +8,10 @@ const run = promisify(execFile)
 export type End = 'dialer' | 'listener'
 
 /**
- * Keeps the thread of an end that runs JavaScript on a core of its own; those
- * that compile and collect garbage for it go where there is room, as ever. Where
- * the scheduler may put the two ends on one core or on two, it sticks to what it
- * chose for a while, and what two rivals are compared by is which of them was put
- * where: a round trip of 100 B takes 30 us on one core and 90 on two that have to
- * be woken up.
+ * Keeps the thread of an end that runs JavaScript on a core of its own; those that compile and collect garbage for it go where there is
+ * room, as ever. Where the scheduler may put the two ends on one core or on two, it sticks to what it chose for a while, and what two
+ * rivals are compared by is which of them was put where: a round trip of 100 B takes 30 us on one core and 90 on two that have to be
+ * woken up.
  *
  * Does nothing where that is not possible, see `whyNoOwnCores`.
  */

@@ -29,10 +29,7 @@ function bar (total: number, stream: NodeJS.WriteStream): Progress {
     bar.increment(increment, { message })
   }
 
-  /**
-   * Also where a signal ends the process: the terminal would go on without its
-   * line wrap.
-   */
+  /** Also where a signal ends the process: the terminal would go on without its line wrap. */
   function stop (): void {
     if (started) {
       started = false

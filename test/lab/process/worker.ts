@@ -13,10 +13,7 @@ export interface WorkerInit {
   /** A command that runs the worker, such as strace and its options. */
   under?: string[]
 
-  /**
-   * Runs in a process group of its own: Ctrl-C does not reach it before us, and it
-   * lives on until it has ended by itself.
-   */
+  /** Runs in a process group of its own: Ctrl-C does not reach it before us, and it lives on until it has ended by itself. */
   detached?: boolean
 
   /** Where to list it while it runs, for `endWorkers` */
@@ -152,10 +149,7 @@ async function end (running: Running): Promise<void> {
   await endChild(running.subprocess, () => { kill(running) }, running.detached)
 }
 
-/**
- * The worker itself before the command it is run under: strace ends with what it
- * traces, but not the other way round.
- */
+/** The worker itself before the command it is run under: strace ends with what it traces, but not the other way round. */
 function kill ({ pid, subprocess }: Running): void {
   // one that still loads its modules, slowly where strace traces it, has not told its pid yet
   for (const worker of pid == null ? childrenOf(subprocess.pid) : [pid]) {

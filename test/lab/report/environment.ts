@@ -9,10 +9,7 @@ export interface Environment {
   /** What to type to make it again. */
   command: string
 
-  /**
-   * As `git describe` names it, and whether code has changed since. Undefined
-   * outside of a clone.
-   */
+  /** As `git describe` names it, and whether code has changed since. Undefined outside of a clone. */
   commit?: string
   node: string
   kernel: string
@@ -27,10 +24,7 @@ export interface Environment {
 /** What runs was built from */
 let built: string | undefined
 
-/**
- * To be called before anything is measured: what is committed meanwhile is not what
- * was measured.
- */
+/** To be called before anything is measured: what is committed meanwhile is not what was measured. */
 export function rememberCommit (): void {
   built ??= commit()
 }

@@ -3,9 +3,7 @@ import { makeNetwork, removeNetwork, removeStaleNetworks } from './network.ts'
 import type { Network, NetworkShape } from './network.ts'
 import type { Relay } from '../../lab/link/relay.ts'
 
-/**
- * A process that keeps a network.
- */
+/** A process that keeps a network. */
 
 const cables: Relay[] = []
 

@@ -17,10 +17,7 @@ import type { Multiaddr } from '@multiformats/multiaddr'
 const DIAL_REQUEST = '/libp2p/autonat/2/dial-request'
 const ANSWER_TIMEOUT = 20_000
 
-/**
- * Nodes of js-libp2p for the AutoNAT part of the NAT lab. ../../README.md describes the command line
- * and the lines that they print.
- */
+/** Nodes of js-libp2p for the AutoNAT part of the NAT lab. ../../README.md describes the command line and the lines that they print. */
 
 interface ServersOptions {
   hosts: string
