@@ -61,13 +61,3 @@ describe('the documents', () => {
     expect(words.length).to.be.at.most(900)
   })
 })
-
-describe('links in Markdown', () => {
-  it('are found in text, and not in code', () => {
-    expect(links('[a](b.md) ![c](d.svg "e") `[f](g.md)`\n```\n[h](i.md)\n```\n[j](https://example.com) [k](#l)')).to.deep.equal(['b.md', 'd.svg', '#l'])
-  })
-
-  it('lead to headings as GitHub names them', () => {
-    expect([...anchors('# A: b, `c()`?\n## Twice\n## Twice\n```\n# no heading\n```\n### d & e_f-g')]).to.deep.equal(['a-b-c', 'twice', 'twice-1', 'd--e_f-g'])
-  })
-})

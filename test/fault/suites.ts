@@ -7,8 +7,7 @@ import { kill } from './kill/suite.ts'
 import { lossy } from './lossy/suite.ts'
 import { resources } from './resources/suite.ts'
 import { blockedLoop } from './stall/suite.ts'
-import { upgrade } from './upgrade/suite.ts'
 import type { Suite } from './scenario.ts'
 
 /** All that is done to the transport */
-export const suites: Suite[] = [integrity, lossy, closeUnderLoad, kill, blackHole, blockedLoop, abort, hostile, upgrade, resources]
+export const suites: Suite[] = [integrity, lossy, closeUnderLoad, kill, blackHole, blockedLoop, abort, hostile, resources]

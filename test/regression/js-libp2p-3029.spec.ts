@@ -1,24 +1,12 @@
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { openProxy } from '../lab/link/proxy.ts'
 import { bareNode, echoNode, stacks } from '../negotiation/fixtures/stacks.ts'
 import { turnTakingRelay } from '../negotiation/fixtures/turn-taking-relay.ts'
 import { atFirstByte, timeFirstByte } from './fixtures/first-byte.ts'
 import type { StackName } from '../negotiation/fixtures/stacks.ts'
 import type { Libp2p } from '@libp2p/interface'
 
-/** In ms, each way */
-const DELAY = 50
-
-const DIALS = 3
-
-/** ... and more of them on a machine that is too busy to measure, up to so many */
-const MAX_DIALS = 10
-
-/** Of a round trip, for the work at both ends */
-const TOLERANCE = 0.35
-
-/** Round trips from the dial to the first echoed byte, without the one of the SYN, which ends at the proxy */
+/** Round trips from the dial to the first echoed byte, without the one of the SYN, which ends at the relay */
 const ROUND_TRIPS: Record<StackName, number> = {
   'tcp() with both decorators': 2,
   'tcp() alone': 3,
@@ -51,7 +39,7 @@ describe('js-libp2p #3029: round trips from dial to the first echoed byte', () =
   }
 
   for (const [stack, roundTrips] of Object.entries(ROUND_TRIPS) as Array<[StackName, number]>) {
-    it(`${stack} takes ${roundTrips} round trips, as counted`, async () => {
+    it(`${stack} takes ${roundTrips} round trips`, async () => {
       const { dialer, listener, port } = await ends(stack)
       const counts: number[] = []
 
@@ -62,23 +50,6 @@ describe('js-libp2p #3029: round trips from dial to the first echoed byte', () =
 
       // no stall makes an answer come before its question, so no count is too small
       expect(Math.min(...counts)).to.equal(roundTrips)
-    })
-
-    it(`${stack} takes ${roundTrips} round trips, by the clock`, async () => {
-      const { dialer, listener, port } = await ends(stack)
-      const proxy = await openProxy({ target: { host: '127.0.0.1', port }, up: { delay: DELAY }, down: { delay: DELAY } })
-      const times: number[] = []
-
-      defer(async () => proxy.close())
-
-      const tooSlow = (): boolean => Math.min(...times) / (2 * DELAY) > roundTrips + TOLERANCE
-
-      while (times.length < DIALS || (times.length < MAX_DIALS && tooSlow())) {
-        times.push(await timeFirstByte(dialer, `/ip4/${proxy.host}/tcp/${proxy.port}/p2p/${listener.peerId}`))
-      }
-
-      // noise only ever adds, so the minimum is the measurement
-      expect(Math.min(...times) / (2 * DELAY)).to.be.closeTo(roundTrips, TOLERANCE)
     })
   }
 })

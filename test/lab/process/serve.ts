@@ -1,5 +1,3 @@
-import { endWithParent } from './end-with-parent.ts'
-
 /**
  * What a worker process can be asked to do. Parameters and results travel as JSON.
  * Give a set of tasks a type alias: an interface is no Record.
@@ -18,8 +16,10 @@ export type Reply =
   { type: 'failed', id: number, reason: string }
 
 /** Does what the parent process asks over the channel, and ends with the channel. */
-export function serve (tasks: Tasks, end?: () => void): void {
-  endWithParent(end)
+export function serve (tasks: Tasks, end: () => void = () => process.exit()): void {
+  // the terminal sends its signals to us too; our parent decides when we end
+  process.on('SIGINT', () => {})
+  process.once('disconnect', end)
   process.on('message', ({ id, task, parameters }: Request) => {
     perform(tasks[task], parameters).then(
       result => { tell({ type: 'done', id, result } satisfies Reply) },
@@ -27,7 +27,12 @@ export function serve (tasks: Tasks, end?: () => void): void {
     )
   })
 
-  tell({ type: 'ready', pid: process.pid } satisfies Reply)
+  // it may have closed while we were loading
+  if (process.connected) {
+    tell({ type: 'ready', pid: process.pid } satisfies Reply)
+  } else {
+    end()
+  }
 }
 
 async function perform (task: Tasks[string], parameters: unknown[]): Promise<unknown> {

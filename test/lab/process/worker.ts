@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { execa } from 'execa'
-import { endChild } from './end-child.ts'
 import { unlessStopping, withCleanUp } from './interrupt.ts'
 import type { Reply, Request, Tasks } from './serve.ts'
 
@@ -42,6 +41,9 @@ interface Running {
 }
 
 export type WorkerGroup = Set<Running>
+
+const EXIT_TIMEOUT = 3_000
+const PATIENCE = 30_000
 
 const everyone: WorkerGroup = new Set()
 
@@ -145,8 +147,18 @@ function spawn ({ script, args = [], execArgv = [], under = [], detached = false
   })
 }
 
+/** A worker ends when its channel closes; one that hangs is killed */
 async function end (running: Running): Promise<void> {
-  await endChild(running.subprocess, () => { kill(running) }, running.detached)
+  const { subprocess, detached } = running
+  // one that is detached has to clean up before
+  const timer = setTimeout(() => { kill(running) }, detached ? PATIENCE : EXIT_TIMEOUT)
+
+  if (subprocess.connected) {
+    subprocess.disconnect()
+  }
+
+  await subprocess
+  clearTimeout(timer)
 }
 
 /** The worker itself before the command it is run under: strace ends with what it traces, but not the other way round. */
