@@ -1,7 +1,7 @@
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { runChild } from '../fixtures/child.ts'
 import { MiB } from '../fixtures/bytes.ts'
+import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { logLines } from '../fixtures/log-lines.ts'

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { cleanUpAfterAll, cleaningUp } from '../../fixtures/cleanup.ts'
 import { createNode } from '../../fixtures/node.ts'
 import { portOf } from '../../fixtures/raw.ts'
+import { isThorough } from '../../fixtures/thorough.ts'
 import { until } from '../../fixtures/waiting.ts'
 import { addressOf, closingPort, countSockets, hasSilence, mutePort, refusedPort, resettingPort, silentPorts, somePeerId, strangerPort, tarpitPort } from './fixtures/addresses.ts'
 import type { TestNode } from '../../fixtures/node.ts'
@@ -13,7 +14,7 @@ type Kind = typeof KINDS[number]
 
 /** How many of each kind there are at most in a mixture */
 const MOST = 3
-const RUNS = 200
+const RUNS = isThorough ? 200 : 40
 const SEED = 34
 
 /** How many dials go on at a time, each by a node of its own */
