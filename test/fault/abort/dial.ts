@@ -11,14 +11,16 @@ import { fullBacklog } from '../../fixtures/workers.ts'
 import { dialer, portOf } from '../../negotiation/fixtures/dialer.ts'
 import { withoutEarlyMuxer } from '../../negotiation/fixtures/early-muxer.ts'
 import { HEADER, NA, NOISE } from '../../negotiation/fixtures/proposals.ts'
-import { remote, reply } from '../../negotiation/fixtures/remote.ts'
+import { reply } from '../../negotiation/fixtures/remote.ts'
 import { echoNode } from '../../negotiation/fixtures/stacks.ts'
 import { stuckEncrypter } from '../stuck-encrypter.ts'
 import { Stopwatch, handles, nothingLeft } from './promptly.ts'
+import { visiting } from './visiting.ts'
 import type { TCPDialOptions } from '../../../src/index.ts'
 import type { Dialer, DialerOptions } from '../../negotiation/fixtures/dialer.ts'
-import type { Behaviour, Visit } from '../../negotiation/fixtures/remote.ts'
+import type { Behaviour } from '../../negotiation/fixtures/remote.ts'
 import type { Context, Run, Scenario } from '../scenario.ts'
+import type { Visited } from './visiting.ts'
 import type { Connection, Upgrader } from '@libp2p/interface'
 import type { LookupFunction } from 'node:net'
 
@@ -57,12 +59,6 @@ const points: Record<string, Point> = {
 
       return { addr }
     }
-  },
-
-  'before the look-up': async ({ defer }) => {
-    const { port } = await rawPeer(defer)
-
-    return (_, abort) => ({ addr: `/dns4/localhost/tcp/${port}`, ...atProgress('tcp:open-connection', abort) })
   },
 
   'before it connects': async ({ defer }) => {
@@ -157,9 +153,7 @@ const points: Record<string, Point> = {
 
   'when the peer refuses': answering([reply(NA)], (_, abort) => atProgress('tcp:redial', abort)),
   'before it connects again': answering([reply(NA)], (_, abort) => atProgress('tcp:open-connection', abort, 2)),
-  'before it proposes again': answering([reply(NA), reply(NOISE)], (_, abort) => atProgress('upgrader:encrypt-outbound-connection', abort, 2)),
   'while the peer is silent the second time': answering([reply(NA), () => {}], visited => ({ reached: visited(2, NOISE.byteLength) })),
-  'while the second reply is not whole': answering([reply(NA), reply(HEADER)], visited => ({ reached: visited(2, NOISE.byteLength) })),
   'in the second handshake': answering([reply(NA), reply(NOISE)], visited => ({ reached: visited(2, NOISE.byteLength + HANDSHAKE) }))
 }
 
@@ -266,25 +260,11 @@ function atProgress (type: string, abort: () => void, nth = 1): Pick<Arranged, '
   }
 }
 
-/** Resolves when so many connections have come and so many bytes over the last of them */
-type Visited = (visits: number, bytes: number) => Promise<void>
-
-/** A peer that behaves so, the first time, the second time and so on, in every run */
+/** A peer that behaves so in every run */
 function answering (behaviours: Behaviour[], when: (visited: Visited, abort: () => void) => Pick<Arranged, 'options' | 'reached'>): Point {
   return () => async (run, abort) => {
-    const visits = Array.from(behaviours, () => Promise.withResolvers<Visit>())
-    const { addr } = await remote(run.defer, behaviours.map((behaviour, index) => visit => {
-      visits[index].resolve(visit)
+    const { addr, visited } = await visiting(run.defer, behaviours)
 
-      return behaviour(visit)
-    }))
-
-    return {
-      addr,
-      ...when(async (nth, bytes) => {
-        const visit = await visits[nth - 1].promise
-        await visit.got(bytes)
-      }, abort)
-    }
+    return { addr, ...when(visited, abort) }
   }
 }

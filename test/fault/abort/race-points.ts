@@ -1,11 +1,14 @@
 import { addressOf, refusedPort, silentPorts, somePeerId, strangerPort } from '../../dial/race/fixtures/addresses.ts'
 import { turns } from '../../fixtures/bytes.ts'
 import { slowLookups } from '../../fixtures/slow-lookups.ts'
-import { HEADER, NA, NOISE } from '../../negotiation/fixtures/proposals.ts'
-import { remote, reply } from '../../negotiation/fixtures/remote.ts'
+import { NA, NOISE } from '../../negotiation/fixtures/proposals.ts'
+import { reply } from '../../negotiation/fixtures/remote.ts'
+import { visiting } from './visiting.ts'
+import type { Defer } from '../../fixtures/cleanup.ts'
 import type { DialerOptions } from '../../negotiation/fixtures/dialer.ts'
-import type { Behaviour, Visit } from '../../negotiation/fixtures/remote.ts'
+import type { Behaviour } from '../../negotiation/fixtures/remote.ts'
 import type { Context, Run } from '../scenario.ts'
+import type { Visited } from './visiting.ts'
 import type { ConnectionGater } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
@@ -34,35 +37,11 @@ export interface Arranged {
 export type Point = (context: Context) => Promise<(run: Run) => Arranged | Promise<Arranged>>
 
 export const points: Record<string, Point> = {
-  'before it begins': async ({ defer }) => {
-    const silent = await silentPorts(defer, 2)
-
-    return async () => ({ dials: [await ofOnePeer(silent)], reached: async () => {} })
-  },
-
-  'while the first address is silent': async ({ defer }) => {
-    const silent = await silentPorts(defer, 3)
-
-    return async () => ({ dials: [await ofOnePeer(silent)], reached: async opened => opened(1).then(async () => turns(5)) })
-  },
-
-  'when the second begins': async ({ defer }) => {
-    const silent = await silentPorts(defer, 3)
-
-    return async () => ({ dials: [await ofOnePeer(silent)], reached: async opened => opened(2) })
-  },
-
-  'while all are silent': async ({ defer }) => {
-    const silent = await silentPorts(defer, 3)
-
-    return async () => ({ dials: [await ofOnePeer(silent)], reached: async opened => opened(3).then(async () => turns(5)) })
-  },
-
-  'when one has failed': async ({ defer }) => {
-    const silent = await silentPorts(defer, 2)
-
-    return async () => ({ dials: [await ofOnePeer([await refusedPort(), ...silent])], reached: async opened => opened(2).then(async () => turns(5)) })
-  },
+  'before it begins': silentPeer(2, async () => {}),
+  'while the first address is silent': silentPeer(3, async opened => opened(1).then(async () => turns(5))),
+  'while all are silent': silentPeer(3, async opened => opened(3).then(async () => turns(5))),
+  'when one has failed': silentPeer(2, async opened => opened(2).then(async () => turns(5)), refusedPort),
+  'when a stranger has failed, and the next begins': silentPeer(2, async opened => opened(2).then(async () => turns(5)), strangerPort),
 
   'while the gater is asked about the second': async ({ defer }) => {
     const silent = await silentPorts(defer, 3)
@@ -128,36 +107,8 @@ export const points: Record<string, Point> = {
   },
 
   'while the first that connected is silent': beside([() => {}], visited => visited(1, NOISE.byteLength)),
-  'while its reply is not whole': beside([reply(HEADER)], visited => visited(1, NOISE.byteLength)),
   'in its handshake': beside([reply(NOISE)], visited => visited(1, NOISE.byteLength + HANDSHAKE)),
   'while it is dialed again after a refusal': beside([reply(NA), () => {}], visited => visited(2, NOISE.byteLength)),
-
-  'when its upgrade takes long, and others begin': async ({ defer }) => {
-    const [silent] = await silentPorts(defer, 1)
-
-    return async run => {
-      const { port } = await remote(run.defer, [() => {}])
-
-      return { dials: [await ofOnePeer([port, silent])], reached: async opened => opened(2).then(async () => turns(5)) }
-    }
-  },
-
-  'while two are upgraded': async () => async run => {
-    const both = [Promise.withResolvers<Visit>(), Promise.withResolvers<Visit>()]
-    const ports = await Promise.all(both.map(async ({ resolve }) => remote(run.defer, [resolve])))
-
-    return {
-      dials: [await ofOnePeer(ports.map(({ port }) => port))],
-      reached: async () => Promise.all(both.map(async ({ promise }) => (await promise).got(NOISE.byteLength)))
-    }
-  },
-
-  'when a stranger has failed, and the next begins': async ({ defer }) => {
-    const silent = await silentPorts(defer, 2)
-    const stranger = await strangerPort(defer)
-
-    return async () => ({ dials: [await ofOnePeer([stranger, ...silent])], reached: async opened => opened(2).then(async () => turns(5)) })
-  },
 
   'when libp2p has come to the second, and all are dialed again': async ({ defer }) => {
     const silent = await silentPorts(defer, 3)
@@ -172,6 +123,15 @@ export const points: Record<string, Point> = {
   }
 }
 
+/** So many silent addresses, behind one that is not */
+function silentPeer (count: number, reached: Arranged['reached'], first?: (defer: Defer) => Promise<number>): Point {
+  return async ({ defer }) => {
+    const silent = await silentPorts(defer, count)
+
+    return async () => ({ dials: [await ofOnePeer([...first == null ? [] : [await first(defer)], ...silent])], reached })
+  }
+}
+
 /** Addresses of a peer that is at none of them */
 async function ofOnePeer (ports: number[]): Promise<Multiaddr[]> {
   const peer = await somePeerId()
@@ -179,30 +139,15 @@ async function ofOnePeer (ports: number[]): Promise<Multiaddr[]> {
   return ports.map(port => addressOf(port, peer))
 }
 
-/** Resolves when so many connections have come and so many bytes over the last of them */
-type Visited = (visits: number, bytes: number) => Promise<void>
-
 /** Two silent addresses, and one that connects and then behaves so, the first time, the second time and so on */
 function beside (behaviours: Behaviour[], reached: (visited: Visited) => Promise<void>): Point {
   return async ({ defer }) => {
     const silent = await silentPorts(defer, 2)
 
     return async run => {
-      const visits = Array.from(behaviours, () => Promise.withResolvers<Visit>())
-      const { port } = await remote(run.defer, behaviours.map((behaviour, index) => visit => {
-        visits[index].resolve(visit)
+      const { port, visited } = await visiting(run.defer, behaviours)
 
-        return behaviour(visit)
-      }))
-
-      return {
-        dials: [await ofOnePeer([...silent, port])],
-        reached: async () => reached(async (nth, bytes) => {
-          const visit = await visits[nth - 1].promise
-
-          await visit.got(bytes)
-        })
-      }
+      return { dials: [await ofOnePeer([...silent, port])], reached: async () => reached(visited) }
     }
   }
 }
