@@ -161,6 +161,15 @@ export class Outgoing implements Batcher {
     }
   }
 
+  /** Hand to the kernel what it takes at once, and forget the rest */
+  flushNow (): void {
+    if (this.#socket.writable && this.#socket.writableLength === 0) {
+      this.flush()
+    } else {
+      this.drop()
+    }
+  }
+
   /** The connection is over: nobody needs to know of a stall any more */
   stopWatching (): void {
     this.#stallWatch?.stop()

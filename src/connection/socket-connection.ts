@@ -297,7 +297,8 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   }
 
   /**
-   * Close at once, because of an error at this end. Data that was not sent is lost. While the
+   * Close at once, because of an error at this end. The kernel still gets what `send` has accepted if it takes that at once;
+   * the rest is lost. While the
    * connection closes, an error that `send` threw has no effect: see {@link Closing.isRefusal}.
    */
   abort (err: Error): void {
@@ -307,7 +308,8 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   }
 
   sendReset (): void {
-    this.#outgoing.drop()
+    // a muxer's resets of its streams are in it: without them their readers would end as if nothing was missing
+    this.#outgoing.flushNow()
 
     // After FIN there must be no reset: uv_tcp_close_reset and uv_shutdown exclude
     // each other. Node calls the latter when nothing waits any more.

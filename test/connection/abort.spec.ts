@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { StreamResetError } from '@libp2p/interface'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { MiB, payload, sendAll } from '../fixtures/bytes.ts'
+import { KiB, MiB, payload, sendAll, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
 import { dialedPeer, readAll } from '../fixtures/peers.ts'
 import { rawPair } from '../fixtures/raw.ts'
@@ -15,9 +15,11 @@ describe('aborting', () => {
 
   let conn: MultiaddrConnection
   let socket: Socket
+  let before: number
 
   beforeEach(async () => {
     ({ conn, socket } = await dialedPeer(defer, {}, { pauseOnConnect: true }))
+    before = openSockets()
   })
 
   it('abort() resets the peer', async () => {
@@ -54,7 +56,7 @@ describe('aborting', () => {
     conn.abort(new Error('Urk!'))
     await within(1_000, 'close()', closing.catch(() => {}))
 
-    const before = openSockets()
+    before = openSockets()
     socket.destroy()
     await until(() => openSockets() < before, 'the socket is gone')
   })
@@ -70,11 +72,25 @@ describe('aborting', () => {
     expect((await within(1_000, 'the close event', event)).error).to.have.property('message', 'Urk!')
   })
 
-  it('abort() drops what was sent in the same tick', async () => {
-    conn.send(payload(100))
+  const sendsBeforeReset = async (bytes: number): Promise<void> => {
+    const data = payload(bytes)
+    sendAll(conn, data)
     conn.abort(new Error('Urk!'))
 
-    expect((await readAll(socket)).bytes).to.equal(0)
+    expect(await readAll(socket)).to.deep.equal({ ...tally(data), error: 'ECONNRESET' })
+  }
+
+  for (const bytes of [100, 32 * KiB, 64 * KiB]) {
+    it(`abort() sends ${bytes} bytes of the same tick before the reset`, async () => sendsBeforeReset(bytes))
+  }
+
+  it('abort() waits for no peer that reads nothing', async () => {
+    sendAll(conn, payload(32 * MiB))
+    conn.send(payload(100))
+    conn.abort(new Error('Urk!'))
+    await until(() => openSockets() < before, 'the socket is closed')
+
+    expect((await readAll(socket)).bytes).to.be.lessThan(32 * MiB)
   })
 
   it('a second abort() changes nothing: the first error is reported', async () => {
@@ -127,7 +143,6 @@ describe('aborting', () => {
   })
 
   it('no socket is left after an abort', async () => {
-    const before = openSockets()
     conn.abort(new Error('Urk!'))
     await readAll(socket)
     await until(() => openSockets() <= before - 2, 'both sockets are gone')

@@ -22,6 +22,9 @@ const RULES = [
   /^transport compliance/,
   /connection gater reads a file.* resets at once/,
   /connection gater reads a file.*before its FIN/,
+  /abort\(\) sends \d+ bytes of the same tick/,
+  /^a reader of a connection that is aborted .* all has arrived, over plaintext/,
+  /^what is logged changes no outcome .*AbortSignal/,
   /\/dns (reaches|connects)/,
   /timeout passes in a look-up/
 ]
