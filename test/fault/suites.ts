@@ -1,6 +1,5 @@
 import { abort } from './abort/suite.ts'
 import { blackHole } from './black-hole/suite.ts'
-import { closeUnderLoad } from './close/suite.ts'
 import { hostile } from './hostile/suite.ts'
 import { integrity } from './integrity/suite.ts'
 import { kill } from './kill/suite.ts'
@@ -10,4 +9,4 @@ import { blockedLoop } from './stall/suite.ts'
 import type { Suite } from './scenario.ts'
 
 /** All that is done to the transport */
-export const suites: Suite[] = [integrity, lossy, closeUnderLoad, kill, blackHole, blockedLoop, abort, hostile, resources]
+export const suites: Suite[] = [integrity, lossy, kill, blackHole, blockedLoop, abort, hostile, resources]

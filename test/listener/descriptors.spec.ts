@@ -57,7 +57,7 @@ describe('a listener without file descriptors', function () {
     expect(logged[0]).to.include(`no file descriptor is left: connections to 127.0.0.1:${port} are closed`)
 
     sockets.forEach(socket => { socket.destroy() })
-    await until(async () => echoes(await rawClient(defer, port)), 'the listener accepts again', 5_000)
+    await until(async () => echoes(await rawClient(defer, port)), 'the listener accepts again', 1_000)
 
     const before = await noDescriptors()
     await delay(2_500)

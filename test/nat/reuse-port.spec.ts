@@ -5,11 +5,9 @@ import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
 import { hostAddress, lookupOf } from '../fixtures/machine.ts'
-import { createNode, ECHO } from '../fixtures/node.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { skipUnless } from '../fixtures/skip.ts'
-import { isThorough } from '../fixtures/thorough.ts'
 import { until } from '../fixtures/waiting.ts'
 import { ports } from './fixtures/ports.ts'
 
@@ -232,23 +230,5 @@ describe('reusePort', () => {
     await dial(back.addr, { ...options, reusePort: true })
 
     expect(uses).to.deep.equal(['recent', 'reused'])
-  })
-
-  it('lets two nodes dial each other at once', async function () {
-    this.timeout(240_000)
-
-    const one = await createNode(defer, { listen: true, tcp: { reusePort: true } })
-    const other = await createNode(defer, { listen: true, tcp: { reusePort: true } })
-    const dials = async (from: typeof one, to: typeof one): Promise<void> => {
-      const connection = await from.dial(to.getMultiaddrs(), { force: true })
-      const stream = await connection.newStream(ECHO)
-      stream.send(Uint8Array.of(1))
-      await pEvent(stream as any, 'message')
-      await connection.close()
-    }
-
-    for (let i = 0; i < (isThorough ? 1_000 : 100); i++) {
-      await Promise.all([dials(one, other), dials(other, one)])
-    }
   })
 })

@@ -8,8 +8,6 @@ import { setTimeout as delay } from 'node:timers/promises'
  */
 
 export type Behaviour =
-  /** Sends a byte now and then, and never reads */
-  'chat' |
   /** Sends as much as it can, and never reads */
   'flood' |
   /** Sends a handshake, one byte a second */
@@ -40,10 +38,6 @@ const connected = new Set<net.Socket>()
 const PORTION = 10
 
 const behaviours: Record<Behaviour, (socket: net.Socket) => void> = {
-  chat (socket) {
-    socket.pause()
-    every(100, socket, () => { socket.write('.') })
-  },
   flood (socket) {
     const send = (): void => {
       while (socket.write(chunk)) {

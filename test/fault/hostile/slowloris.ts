@@ -1,5 +1,6 @@
 import { createNode } from '../../fixtures/node.ts'
 import { portOf } from '../../fixtures/raw.ts'
+import { percentile } from '../../lab/statistics.ts'
 import { beginAttack } from './attack.ts'
 import type { Scenario } from '../scenario.ts'
 
@@ -78,7 +79,7 @@ export const slowloris: Scenario = {
       }
 
       // the first half fills the caches
-      const [calm, troubled] = [p99(before.slice(DIALS)), p99(during)]
+      const [calm, troubled] = [before.slice(DIALS), during].map(samples => percentile(samples, 99))
 
       measured('ms until all were gone', performance.now() - begin)
       measured('p99 of a dial before, ms', calm)
@@ -90,10 +91,4 @@ export const slowloris: Scenario = {
       }
     }
   }
-}
-
-function p99 (samples: number[]): number {
-  const sorted = samples.toSorted((a, b) => a - b)
-
-  return sorted[Math.floor(sorted.length * 0.99)]
 }

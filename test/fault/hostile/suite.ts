@@ -1,7 +1,5 @@
 import { floods } from './floods.ts'
 import { garbage } from './garbage.ts'
-import { neverReads } from './never-reads.ts'
-import { resets } from './resets.ts'
 import { slowloris } from './slowloris.ts'
 import type { Suite } from '../scenario.ts'
 
@@ -11,8 +9,6 @@ export const hostile: Suite = {
   scenarios: [
     ...garbage,
     ...floods,
-    slowloris,
-    resets,
-    neverReads
+    slowloris
   ]
 }
