@@ -4,6 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { cleaningUp } from '../fixtures/cleanup.ts'
+import { tell } from '../lab/process/lines.ts'
 import { seededRandom } from '../lab/process/random.ts'
 import { suites } from './suites.ts'
 import type { Scenario, Told } from './scenario.ts'
@@ -46,7 +47,7 @@ await cleaningUp(async defer => {
 
 // what nobody caught is told of after this turn
 await nextTurn()
-tell({ type: 'done' })
+tell({ type: 'done' } satisfies Told)
 // nothing may keep this process alive now: this timer does not
 setTimeout(() => { unhealthy(`did not end within ${EXIT_TIMEOUT} ms: ${process.getActiveResourcesInfo().join()}`) }, EXIT_TIMEOUT).unref()
 
@@ -63,13 +64,9 @@ async function once (run: Awaited<ReturnType<Scenario['prepare']>>, index: numbe
     measured: (name, value) => { measured[name] = Math.max(measured[name] ?? -Infinity, value) }
   }).catch(keep)).catch(keep)
 
-  tell({ type: 'run', error, faults, measured })
+  tell({ type: 'run', error, faults, measured } satisfies Told)
 }
 
 function unhealthy (what: string): void {
-  tell({ type: 'unhealthy', what })
-}
-
-function tell (told: Told): void {
-  process.stdout.write(`${JSON.stringify(told)}\n`)
+  tell({ type: 'unhealthy', what } satisfies Told)
 }

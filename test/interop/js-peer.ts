@@ -11,6 +11,7 @@ import { pEvent } from 'p-event'
 import { payload, readToEnd, sendPolitely, tally } from '../fixtures/bytes.ts'
 import { echo } from '../fixtures/echo.ts'
 import { SlowDatastore } from '../fixtures/slow-datastore.ts'
+import { tell } from '../lab/process/lines.ts'
 import { stack as stackOf } from '../lab/stacks.ts'
 import type { Optimism, Security } from './cells.ts'
 import type { Outcome } from './dial.ts'
@@ -106,7 +107,7 @@ async function exchange (stream: Stream, size: number, signal: AbortSignal): Pro
 async function listen ({ host, port, gater, ...options }: ListenOptions): Promise<void> {
   const node = await createNode(options, true, [`/${isIPv6(host) ? 'ip6' : 'ip4'}/${host}/tcp/${port}`], gater)
   await node.handle(ECHO_PROTOCOL, echo, LIMITS)
-  print({ multiaddr: node.getMultiaddrs()[0].toString(), peerId: node.peerId.toString() })
+  tell({ multiaddr: node.getMultiaddrs()[0].toString(), peerId: node.peerId.toString() })
 }
 
 async function dial (address: string, options: DialOptions): Promise<void> {
@@ -120,7 +121,7 @@ async function dial (address: string, options: DialOptions): Promise<void> {
   for (let run = 0; run < options.count; run++) {
     const outcome = await dialOnce(node, target, options).catch((err): Outcome => ({ ok: false, error: err.message }))
     process.exitCode = outcome.ok ? process.exitCode : 1
-    print(outcome)
+    tell(outcome)
   }
 
   await node.stop()
@@ -191,10 +192,6 @@ function timeout (ms: number): AbortSignal {
 /** Three decimals: what the timer can tell, in a line that can be read */
 function rounded (ms: number): number {
   return Number(ms.toFixed(3))
-}
-
-function print (line: object): void {
-  process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
 // it is the end of a pipe that closes when our parent dies

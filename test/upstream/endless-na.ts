@@ -6,12 +6,10 @@
 import net from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { setImmediate, setTimeout } from 'node:timers/promises'
-import { noise } from '@libp2p/noise'
-import { yamux } from '@libp2p/yamux'
 import { execa } from 'execa'
 import { createLibp2p } from 'libp2p'
-import { tcp } from '../../src/index.ts'
 import { portOf } from '../fixtures/raw.ts'
+import { stack } from '../lab/stacks.ts'
 import { HEADER, joined, message } from '../negotiation/fixtures/proposals.ts'
 
 const RUNS = 10
@@ -28,12 +26,7 @@ if (process.argv[2] == null) {
 }
 
 async function listen (): Promise<void> {
-  const node = await createLibp2p({
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()]
-  })
+  const node = await createLibp2p({ addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] }, ...stack('plain') })
 
   for (let run = 0; run < RUNS; run++) {
     const dialer = execa(process.execPath, ['--no-warnings', import.meta.filename, `${portOf(node.getMultiaddrs()[0])}`], { reject: false })

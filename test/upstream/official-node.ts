@@ -1,7 +1,5 @@
-import { noise } from '@libp2p/noise'
-import { tcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
+import { stack } from '../lab/stacks.ts'
 import type { Defer } from '../fixtures/cleanup.ts'
 import type { Libp2p } from '@libp2p/interface'
 import type { Libp2pOptions } from 'libp2p'
@@ -10,9 +8,7 @@ import type { Libp2pOptions } from 'libp2p'
 export async function officialNode (defer: Defer, options: Libp2pOptions = {}): Promise<Libp2p> {
   const node = await createLibp2p({
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
+    ...stack('official'),
     ...options
   })
 

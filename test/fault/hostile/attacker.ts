@@ -1,6 +1,7 @@
 import net from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { tell } from '../../lab/process/lines.ts'
 
 /*
  * A process that opens many connections and behaves badly on all of them, until
@@ -64,7 +65,7 @@ createInterface({ input: process.stdin }).on('line', () => {
     sent: sockets.reduce((sum, { bytesWritten, writableLength }) => sum + bytesWritten - writableLength, 0)
   }
 
-  process.stdout.write(`${JSON.stringify(attacked)}\n`)
+  tell(attacked)
 }).on('close', () => { process.exit() })
 
 for (let i = 0; i < connections; i++) {

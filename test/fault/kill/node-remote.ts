@@ -3,6 +3,7 @@
  */
 import { noise } from '@libp2p/noise'
 import { createNode } from '../../fixtures/node.ts'
+import { tell } from '../../lab/process/lines.ts'
 import { withoutEarlyMuxer } from '../../negotiation/fixtures/early-muxer.ts'
 import { stuckEncrypter } from '../stuck-encrypter.ts'
 import { sendEndlessly } from './send-endlessly.ts'
@@ -31,7 +32,3 @@ await node.handle(PROTOCOL, async stream => {
 // whoever is to kill it may have been killed before
 process.stdin.once('end', () => process.exit()).resume()
 tell(node.getMultiaddrs()[0].toString())
-
-function tell (what: string): void {
-  process.stdout.write(`${JSON.stringify(what)}\n`)
-}

@@ -5,6 +5,7 @@
 import { createInterface } from 'node:readline'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createNode } from '../../fixtures/node.ts'
+import { tell } from '../../lab/process/lines.ts'
 
 const [address, count] = process.argv.slice(2).map(arg => JSON.parse(arg))
 // dials of one node at the same time would end up in one connection
@@ -21,7 +22,3 @@ createInterface({ input: process.stdin }).once('line', async () => {
 })
 
 tell('ready')
-
-function tell (what: unknown): void {
-  process.stdout.write(`${JSON.stringify(what)}\n`)
-}
