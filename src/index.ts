@@ -40,7 +40,7 @@ export { IncompatibleMuxerError, IncompatibleUtilsError, ReusePortUnsupportedErr
 export type { BindServer, ConnectOptions, Connector, Establishing, EstablishingState, FastOpenOutcome, Linux, OpenSocket, PortUse, Target } from './connector.ts'
 export type { TCPComponents } from './components.ts'
 export type { NodeDialEvents, TCPDialEvents } from './dial-events.ts'
-export type { TCPMetrics } from './dial/dialer-metrics.ts'
+export type { TCPMetrics } from './dial/metrics.ts'
 export { holePunching } from './nat/hole-punching.ts'
 export { optimistic } from './optimistic/optimistic.ts'
 export { yamux } from './yamux/index.ts'

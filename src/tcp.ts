@@ -3,9 +3,8 @@ import { isSupported } from './addresses.ts'
 import { LingeringSockets } from './connection/fin-wait.ts'
 import { OpenSockets } from './connection/open-sockets.ts'
 import { ordinary } from './dial/connect.ts'
-import { dialerMetrics } from './dial/dialer-metrics.ts'
 import { Dialer } from './dial/dialer.ts'
-import { RacingDialer } from './dial/race/racing-dialer.ts'
+import { dialerMetrics } from './dial/metrics.ts'
 import { ConnectionFlow } from './flow/connection-flow.ts'
 import { YamuxFlows } from './flow/yamux-flows.ts'
 import { assertBaseClass } from './foreign/base-class.ts'
@@ -32,7 +31,6 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   readonly #components: TCPComponents
   readonly #logger: ComponentLogger
   readonly #dialer: Dialer
-  readonly #racingDialer: RacingDialer
 
   /** Set only with the option `reusePort` */
   readonly #reusePort?: ReusePort
@@ -91,14 +89,8 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       fastOpen: linux?.hasFastOpen === true ? linux.connector(ordinary, true) : undefined,
       reusePort: this.#reusePort?.connector,
       metrics: dialerMetrics(components.metrics, this.#settings),
-      log
-    })
-
-    this.#racingDialer = new RacingDialer({
-      attemptDelay: this.#settings.attemptDelay,
-      log,
       gater: () => components.connectionGater,
-      dial: async (ma, options, hooks) => this.#dialer.dial(ma, options, hooks)
+      log
     })
 
     if (credit || sendWindow) {
@@ -158,7 +150,6 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
    * what is still open `closeTimeout` ms later is destroyed.
    */
   async stop (): Promise<void> {
-    this.#racingDialer.stop()
     this.#dialer.stop()
     await this.#sockets.closed(this.#settings.closeTimeout)
   }
@@ -172,7 +163,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
     this.#yamuxFlows?.adopt(options.upgrader)
 
-    const connection = await this.#racingDialer.dial(ma, options)
+    const connection = await this.#dialer.dial(ma, options)
 
     expectIdentity('timeline', this.#connections.has(connection.timeline))
 
@@ -222,7 +213,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
 
     // as libp2p asks about each address that a peer may have
     if (multiaddrs.length === 1 && supported.length === 1) {
-      this.#racingDialer.asked(supported[0])
+      this.#dialer.asked(supported[0])
     }
 
     return supported

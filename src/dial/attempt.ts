@@ -1,24 +1,33 @@
-import { ConnectionClosedError } from '@libp2p/interface'
+import { ConnectionClosedError, TimeoutError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
+import { endpointName } from '../addresses.ts'
+import { MAX_TIMEOUT } from '../check-options.ts'
 import { SocketConnection } from '../connection/socket-connection.ts'
-import { PlanError } from '../connector.ts'
-import { abortError } from '../errors.ts'
+import { FIRST_WRITE_TIMEOUT, PlanError } from '../connector.ts'
+import { abortError, connectTimeoutError } from '../errors.ts'
+import { afterPoll } from '../event-loop/after-poll.ts'
 import { SimultaneousOpen } from '../nat/simultaneous-open.ts'
 import { DialProposal } from '../optimistic/dial-proposal.ts'
 import { describeNegotiation } from './negotiation-plan.ts'
-import { nextPlan } from './plan.ts'
-import { GATHER_FOR_SYN } from './syn-data.ts'
-import type { LateConnect } from './late-connect.ts'
+import { firstPlan, nextPlan } from './plan.ts'
+import type { Address } from './address.ts'
+import type { TCPMetrics } from './metrics.ts'
 import type { Plan } from './plan.ts'
+import type { RememberedAddresses } from './remembered-addresses.ts'
+import type { Report } from './report.ts'
 import type { Lingering } from '../connection/fin-wait.ts'
+import type { OpenSockets } from '../connection/open-sockets.ts'
 import type { WireFilter } from '../connection/wire-filter.ts'
-import type { Connector, OpenSocket, PortUse } from '../connector.ts'
-import type { TCPMetrics } from './dialer-metrics.ts'
+import type { Connector, OpenSocket, PortUse, Target } from '../connector.ts'
 import type { TCPDialOptions } from '../options.ts'
-import type { DialSettings } from '../settings.ts'
-import type { Connection, Logger } from '@libp2p/interface'
+import type { DialSettings, TransportSettings } from '../settings.ts'
+import type { Connection, CounterGroup, Logger } from '@libp2p/interface'
+import type { Socket } from 'node:net'
 
+/** What all attempts of a transport share */
 export interface AttemptInit {
+  settings: TransportSettings
+
   /** Opens sockets without data in the SYN */
   plain: Connector
 
@@ -29,6 +38,12 @@ export interface AttemptInit {
   reusePort?(connector: Connector, isForced: boolean): Connector
   lingering: Lingering
 
+  /** All sockets of the transport. Each new one is added */
+  sockets: OpenSockets
+
+  /** Targets that refused to negotiate optimistically, and did not refuse the dial after that */
+  refusals: RememberedAddresses
+
   /** Called with every connection before its upgrade, and the port that it left from */
   onConnection(maConn: SocketConnection, port?: PortUse): void
   metrics?: TCPMetrics
@@ -38,43 +53,167 @@ export interface AttemptInit {
   connectionLog: Logger
 }
 
-/** One dial: its settings and what the caller passed */
+/** What all attempts of a dial share */
 export interface Dial {
+  init: AttemptInit
   settings: DialSettings
   options: TCPDialOptions
-}
-
-/** A connected socket: the first half of an attempt. The peer has received a SYN, and data at most if it waited for that */
-export interface Connected extends OpenSocket {
-  /** The plan that led here: not always the one that the attempt began with */
-  readonly plan: Plan
-
-  /** Exists if the peer has yet to answer the SYN */
-  late?: LateConnect
+  report: Report
 }
 
 /**
- * The attempts of one dial. Each has two phases that may be used apart: several targets are connected to in a race, and
- * the first is upgraded.
+ * - `waiting`: its turn has not come
+ * - `asking`: the connection gater is asked
+ * - `looking up`: its address is a name
+ * - `queued`: too many sockets of the node wait for an answer
+ * - `connecting`: its SYN is not answered yet
+ * - `upgrading`: it is connected, and upgraded
+ * - `failed`: with an error
+ * - `ended`: it was not needed, and may be made {@link Attempt.again}
+ */
+export type AttemptState = 'waiting' | 'asking' | 'looking up' | 'queued' | 'connecting' | 'upgrading' | 'failed' | 'ended'
+
+/**
+ * The attempt to reach one target of an address. It connects, and then upgrades: several connect in a race, and the first is upgraded.
  */
 export class Attempt {
-  readonly #init: AttemptInit
-  readonly #dial: Dial
+  readonly address: Address
 
-  constructor (init: AttemptInit, dial: Dial) {
-    this.#init = init
+  /** Unknown until a name is looked up */
+  target?: Target
+
+  /** When it is due, in ms from the beginning of the race. `Infinity`: when there is nothing else to do */
+  at: number
+  state: AttemptState = 'waiting'
+
+  /** How many others were made before it */
+  readonly earlier: number
+
+  /** When it began, or began to connect, by the clock of `performance.now()` */
+  since = 0
+  connectedAt?: number
+
+  /** Gives its place among those that wait for an answer back, or the wish for one */
+  releasePlace?: () => void
+
+  /** Ends its wait for a place */
+  goWithoutPlace?: () => void
+  readonly #controller = new AbortController()
+  #dial?: Dial
+  #cancelTimeout?: () => void
+  #plan?: Plan
+  #opened?: OpenSocket
+
+  constructor (address: Address, at: number, target?: Target, earlier = 0) {
+    this.address = address
+    this.at = at
+    this.target = target
+    this.earlier = earlier
+  }
+
+  /** Fires when it is ended */
+  get signal (): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** With TCP Fast Open only what comes back shows that the peer has answered the SYN */
+  get isConnected (): boolean {
+    return this.#opened != null && (this.hasAnswered || !this.isPending)
+  }
+
+  get isPending (): boolean {
+    return this.#opened?.established?.look() === 'pending'
+  }
+
+  /** The peer has said something */
+  get hasAnswered (): boolean {
+    return (this.#opened?.socket.bytesRead ?? 0) > 0
+  }
+
+  begin (dial: Dial): void {
     this.#dial = dial
+    this.since = performance.now()
+    this.#bound(this.address.since)
+  }
+
+  end (state: 'failed' | 'ended', reason: Error): void {
+    this.state = state
+    this.#cancelTimeout?.()
+    this.releasePlace?.()
+    this.#controller.abort(reason)
+  }
+
+  /** One that has not begun yet, to the same target */
+  again (): Attempt {
+    return new Attempt(this.address, Infinity, this.target, this.earlier + 1)
   }
 
   /**
-   * Opens a socket by the plan, or by the next one for as long as there is one.
+   * Opens a socket: by the first plan, or by the next one for as long as there is one. The peer has received a SYN then, and data
+   * at most if it waited for that.
    *
-   * @throws {Error} what ended the last attempt, or the signal's reason. No socket is left then
+   * @throws {Error} why it could not be opened, or the signal's reason. No socket is left then
    */
-  async connect (plan: Plan, signal: AbortSignal): Promise<Connected> {
+  async connect (mayUseFastOpen: boolean): Promise<void> {
+    const { init, options } = this.#dial as Dial
+    const target = this.target as Target
+
+    this.since = performance.now()
+    await this.#open(firstPlan(this.address.ma, target, mayUseFastOpen && init.fastOpen != null, init.settings, options, init.refusals.age(endpointName(target))))
+  }
+
+  /**
+   * Runs the upgrade on the socket. If that shows that another plan may do better, connects once more, by that plan.
+   *
+   * @throws {Error} the upgrader's error, or what a connect rejects with. No socket is left then
+   */
+  async upgrade (): Promise<Connection> {
+    const { init: { refusals }, report, settings } = this.#dial as Dial
+
+    for (;;) {
+      const plan = this.#plan as Plan
+
+      try {
+        const connection = await this.#upgradeOnce(plan)
+
+        // The second dial worked, so optimism was the cause of the refusal. A peer that has too many connections, say,
+        // refuses both dials and is not remembered
+        if (plan.negotiation.name === 'redial') {
+          refusals.add(endpointName(plan.target))
+        }
+
+        return connection
+      } catch (err) {
+        const next = this.#otherwise(plan, err)
+
+        report.began(this.address, settings.socket)
+        this.#bound(performance.now())
+        await this.#open(next).catch(err => { throw this.#connectError(err) })
+      }
+    }
+  }
+
+  /** Bounds it by the option `timeout`, until it is connected */
+  #bound (since: number): void {
+    const { timeout = 0 } = (this.#dial as Dial).settings.socket
+    if (timeout > 0) {
+      this.#cancelTimeout = afterPoll(Math.max(1, Math.min(timeout, MAX_TIMEOUT) - (performance.now() - since)), () => {
+        if (!this.hasAnswered) {
+          this.#controller.abort(connectTimeoutError(this.address.name, since))
+        }
+      })
+    }
+  }
+
+  async #open (plan: Plan): Promise<void> {
+    const { signal } = this
+    const { sockets } = (this.#dial as Dial).init
+
     for (;;) {
       try {
-        return { ...await this.#open(plan, signal), plan }
+        this.#opened = await this.#openSocket(plan, signal)
+        this.#plan = plan
+        break
       } catch (err: any) {
         const next = signal.aborted ? undefined : nextPlan(plan, err)
 
@@ -85,47 +224,67 @@ export class Attempt {
         plan = next
       }
     }
+
+    const { established, socket } = this.#opened
+
+    sockets.add(socket)
+
+    if (signal.aborted) {
+      established?.end()
+      socket.destroy()
+      throw signal.reason
+    }
+
+    if (!this.isPending) {
+      this.#cancelTimeout?.()
+    }
   }
 
-  /** Another socket was first, or nobody waits any more */
-  discard ({ socket, established }: Connected): void {
-    established?.end()
-    socket.destroy()
+  async #openSocket ({ fastOpen, port, target }: Plan, signal: AbortSignal): Promise<OpenSocket> {
+    const { init, options, settings: { socket } } = this.#dial as Dial
+    const connector = (fastOpen ? init.fastOpen : undefined) ?? init.plain
+
+    if (init.reusePort == null) {
+      return connector.open(target, socket, signal)
+    }
+
+    if (port === 'listening') {
+      return init.reusePort(connector, options.reusePort === true).open(target, socket, signal)
+    }
+
+    return { ...await connector.open(target, socket, signal), port: port === 'any' ? 'option' : 'taken' }
   }
 
-  /**
-   * Runs the upgrade on the socket.
-   *
-   * @throws {PlanError} if {@link nextPlan} may have another plan
-   * @throws {Error} the upgrader's error. No socket is left then
-   */
-  async upgrade (connected: Connected): Promise<Connection> {
-    const { log, metrics } = this.#init
-    const { options } = this.#dial
-    const { late, plan, port } = connected
-    const { ma } = plan
+  async #upgradeOnce (plan: Plan): Promise<Connection> {
+    const { init: { log, metrics }, options } = this.#dial as Dial
+    const opened = this.#opened as OpenSocket
+    const isPending = this.isPending
+    const { ma } = this.address
     const negotiation = plan.negotiation.name === 'optimistic' ? new DialProposal() : undefined
     // only a dial from a listening port may meet one of the peer's
-    const collision = port === 'reused' && options.initiator !== false ? new SimultaneousOpen(negotiation) : undefined
-    const maConn = this.#toConnection(connected, collision ?? negotiation)
+    const collision = opened.port === 'reused' && options.initiator !== false ? new SimultaneousOpen(negotiation) : undefined
+    const maConn = this.#toConnection(opened, isPending, collision ?? negotiation)
 
     try {
       log('new outbound connection %a', ma)
 
-      const connection = await this.#upgrade(maConn)
+      const connection = await this.#runUpgrader(maConn)
       log('negotiation with %a was %s', ma, describeNegotiation(plan.negotiation, negotiation))
-      await late?.connected()
+
+      if (isPending) {
+        await this.#established(opened)
+      }
 
       // the encrypter or the muxer aborted it while the upgrader waited for something else
       if (maConn.status === 'aborted') {
         const error = maConn.closeError ?? new ConnectionClosedError(`The connection to ${ma} was aborted before it was upgraded`)
-        this.#abort(connection, error)
+        abandon(connection, error)
         throw error
       }
 
       return connection
     } catch (err: any) {
-      const connectError = late?.failed(err)
+      const connectError = isPending ? this.#lateError(opened, err) : undefined
       maConn.abort(err)
 
       if (connectError != null) {
@@ -139,7 +298,7 @@ export class Attempt {
       log('negotiation with %a, which failed, was %s', ma, describeNegotiation(plan.negotiation, negotiation))
 
       // the bytes that came decide: the upgrader's error does not say why it failed
-      if (negotiation?.state === 'refused' && !options.signal.aborted) {
+      if (negotiation?.state === 'refused' && !this.signal.aborted) {
         throw new PlanError('refused', `${ma} refused ${negotiation.protocol}`, err)
       }
 
@@ -147,76 +306,132 @@ export class Attempt {
       log.error('error upgrading outbound connection - %e', err)
       throw err
     } finally {
+      opened.established?.end()
       this.#countOutcome(negotiation)
     }
   }
 
-  async #open ({ fastOpen, port, target }: Plan, signal: AbortSignal): Promise<OpenSocket> {
-    const { reusePort } = this.#init
-    const { options, settings: { socket } } = this.#dial
-    const connector = (fastOpen ? this.#init.fastOpen : undefined) ?? this.#init.plain
+  #toConnection ({ established, port, socket }: OpenSocket, isPending: boolean, filter?: WireFilter): SocketConnection {
+    const { init, options, report, settings } = this.#dial as Dial
 
-    if (reusePort == null) {
-      return connector.open(target, socket, signal)
+    try {
+      if (port != null) {
+        report.leftFrom(this.address, port)
+      }
+
+      if (!isPending) {
+        report.opened(this.address, established?.outcome)
+      }
+    } catch (err: any) {
+      // nobody else knows the socket
+      socket.destroy()
+      throw err
     }
-
-    if (port === 'listening') {
-      return reusePort(connector, options.reusePort === true).open(target, socket, signal)
-    }
-
-    return { ...await connector.open(target, socket, signal), port: port === 'any' ? 'option' : 'taken' }
-  }
-
-  #toConnection ({ late, plan, port, socket }: Connected, filter?: WireFilter): SocketConnection {
-    const { connectionLog, lingering, metrics, onConnection } = this.#init
-    const { options, settings } = this.#dial
 
     try {
       const maConn = new SocketConnection({
         socket,
-        remoteAddr: plan.ma,
+        remoteAddr: this.address.ma,
         // muxers take their role from it: if two nodes dial each other at once, one must be the server
         direction: options.initiator === false ? 'inbound' : 'outbound',
         settings: settings.connection,
-        lingering,
+        lingering: init.lingering,
         filter,
-        gather: late == null ? 0 : GATHER_FOR_SYN,
-        metrics: late == null ? metrics?.events : late.events,
-        log: connectionLog
+        // the SYN carries the proposal of the encrypter and the first message of the handshake, in one write
+        gather: isPending ? FIRST_WRITE_TIMEOUT : 0,
+        metrics: isPending ? onceAnswered(socket, init.metrics?.events) : init.metrics?.events,
+        log: init.connectionLog
       })
 
-      onConnection(maConn, port)
+      init.onConnection(maConn, port)
 
       return maConn
     } catch (err: any) {
-      metrics?.errors.increment({ outbound_to_connection: true })
-      late?.failed(err)
+      init.metrics?.errors.increment({ outbound_to_connection: true })
       socket.destroy(err)
       throw err
     }
   }
 
   /** Not every await of the upgrade looks at the signal */
-  async #upgrade (maConn: SocketConnection): Promise<Connection> {
-    const { options } = this.#dial
-    const { signal, upgrader } = options
+  async #runUpgrader (maConn: SocketConnection): Promise<Connection> {
+    const { options } = this.#dial as Dial
+    const { signal } = this
 
-    return raceSignal(maConn.upgrade(async () => upgrader.upgradeOutbound(maConn, options)), signal, {
+    return raceSignal(maConn.upgrade(async () => options.upgrader.upgradeOutbound(maConn, { ...options, signal })), signal, {
       translateError: () => abortError(signal)
     })
   }
 
-  /** Its muxer was made after the connection had ended, and may throw when it tries to send a last message */
-  #abort (connection: Connection, error: Error): void {
-    try {
-      connection.abort(error)
-    } catch (err) {
-      this.#init.log.error('error aborting outbound connection - %e', err)
+  /** The upgrade is done. It has nearly always heard from the peer; if not, wait until the peer has answered the SYN */
+  async #established ({ established, socket }: OpenSocket): Promise<void> {
+    const { signal } = this
+
+    if (socket.bytesRead === 0 && established != null) {
+      await raceSignal(established.settled(), signal, { translateError: () => signal.reason })
     }
+
+    if (established?.look() === 'failed') {
+      throw established.error as Error
+    }
+
+    this.#cancelTimeout?.()
+    ;(this.#dial as Dial).report.opened(this.address, established?.outcome)
+  }
+
+  /** The upgrade over a socket with TCP Fast Open has failed. Was it ever connected? */
+  #lateError ({ established, socket }: OpenSocket, err: Error): Error | undefined {
+    if (socket.bytesRead > 0 || established?.look() === 'established') {
+      this.#cancelTimeout?.()
+      ;(this.#dial as Dial).report.opened(this.address, established?.outcome)
+      return
+    }
+
+    const error = established?.error ?? err
+
+    return error instanceof PlanError ? error : this.#connectError(error)
+  }
+
+  /** A connect has failed: what that looks like to who dials */
+  #connectError (err: Error): Error {
+    const { options, report } = this.#dial as Dial
+    const { aborted, reason } = this.signal
+
+    if (aborted && !(reason instanceof TimeoutError)) {
+      return abortError(options.signal)
+    }
+
+    return report.failed(this.address, aborted ? reason : err)
+  }
+
+  /**
+   * The plan after an upgrade that failed.
+   *
+   * @throws {Error} what the attempt rejects with, if there is none
+   */
+  #otherwise (plan: Plan, err: unknown): Plan {
+    const { init: { metrics }, report } = this.#dial as Dial
+    const next = nextPlan(plan, err)
+
+    if (!(err instanceof PlanError)) {
+      throw err
+    }
+
+    if (next == null || this.signal.aborted) {
+      throw err.cause
+    }
+
+    if (err.reason === 'refused') {
+      metrics?.optimistic?.increment({ redialed: true })
+    }
+
+    report.redials(this.address, err)
+
+    return next
   }
 
   #countOutcome (negotiation?: DialProposal): void {
-    const { metrics } = this.#init
+    const { metrics } = (this.#dial as Dial).init
 
     if (negotiation?.state === 'verified') {
       metrics?.optimistic?.increment({ accepted: true })
@@ -224,4 +439,18 @@ export class Attempt {
       metrics?.optimistic?.increment({ refused: true })
     }
   }
+}
+
+/** Its muxer was made after the connection had ended, or is not needed: it may throw when it tries to send a last message */
+export function abandon (connection: Connection, error: Error): void {
+  try {
+    connection.abort(error)
+  } catch {
+    // the error of the dial counts
+  }
+}
+
+/** Counts nothing of a connection before the peer has answered the SYN: the dial may still end as one that could not connect */
+function onceAnswered (socket: Socket, events?: CounterGroup): CounterGroup | undefined {
+  return events == null ? undefined : { increment: values => { socket.bytesRead > 0 && events.increment(values) }, reset: () => { events.reset() } }
 }

@@ -1,240 +1,202 @@
 import net from 'node:net'
-import { NotStartedError } from '@libp2p/interface'
-import { CustomProgressEvent } from 'progress-events'
-import { endpointName, toEndpoint } from '../addresses.ts'
-import { PlanError } from '../connector.ts'
-import { abortError } from '../errors.ts'
 import { dialSettings } from '../settings.ts'
+import { Address } from './address.ts'
 import { Attempt } from './attempt.ts'
-import { ConnectBounds } from './bounds.ts'
-import { ConnectReport } from './connect-report.ts'
-import { LateConnect } from './late-connect.ts'
-import { planNegotiation } from './negotiation-plan.ts'
-import { nextPlan } from './plan.ts'
+import { Experience } from './experience.ts'
+import { Race } from './race.ts'
+import { rank } from './rank.ts'
 import { RememberedAddresses } from './remembered-addresses.ts'
-import { resolve } from './resolve.ts'
-import { MAX_TARGETS, stagger } from './stagger.ts'
-import { maySynCarryData } from './syn-data.ts'
-import type { AttemptInit, Connected, Dial as AttemptDial } from './attempt.ts'
-import type { Plan } from './plan.ts'
-import type { Endpoint } from '../addresses.ts'
-import type { OpenSockets } from '../connection/open-sockets.ts'
-import type { PortUse, Target } from '../connector.ts'
+import { Report } from './report.ts'
+import { Semaphore } from './semaphore.ts'
+import { SiblingFinder } from './siblings.ts'
+import type { AttemptInit } from './attempt.ts'
+import type { RaceInit } from './race.ts'
+import type { Siblings } from './siblings.ts'
 import type { TCPDialOptions } from '../options.ts'
-import type { TransportSettings } from '../settings.ts'
-import type { DialHooks, NameLimits } from './race/init.ts'
-import type { Connection } from '@libp2p/interface'
+import type { Connection, ConnectionGater } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
-export interface DialerInit extends Omit<AttemptInit, 'connectionLog'> {
-  settings: TransportSettings
+/** How long one address may be without a connection until the next is dialed too, in ms: RFC 8305, and Node's own default */
+const ATTEMPT_DELAY = 250
 
-  /** All sockets of the transport. Each new one is added */
-  sockets: OpenSockets
+/** How many addresses of a peer are dialed, and how many a name may lead to: as many as libp2p dials by default (`maxPeerAddrsToDial`) */
+const MAX_TARGETS = 25
+
+/** How many targets a name has at least, in any race: one of each family */
+const LEAST_TARGETS = 2
+
+/** How many sockets of a node may wait for an answer beside the first one of each dial */
+const MAX_WAITING = 32
+
+/** How many names of one dial are looked up at a time. Nothing ends a look-up, and all dials of the process have two threads for them */
+const MAX_LOOK_UPS = 2
+
+export interface DialerInit extends Omit<AttemptInit, 'connectionLog' | 'refusals'> {
+  /** Read when it is needed: libp2p sets its components one by one */
+  gater(): ConnectionGater | undefined
 }
 
-interface Dial extends AttemptDial {
-  ma: Multiaddr
-  endpoint: Endpoint
-  attempt: Attempt
+/** The addresses of a peer that libp2p dials one after another */
+interface Group {
+  state: 'idle' | 'racing' | 'over'
+  hasRaced: boolean
+  addresses: Map<Multiaddr, Address>
 
-  /** The transport stops: no more sockets are opened, and look-ups end */
-  stopping: AbortSignal
-
-  /** Set if this address is one of several that are dialed at once */
-  hooks?: DialHooks & NameLimits
+  /** Those of which a race is to make attempts, in their order */
+  attempts: Attempt[]
 }
-
-/** For the log: ports that are not just any port */
-const PORTS: Partial<Record<PortUse, string>> = { reused: 'a listening', chosen: 'the chosen' }
 
 /**
- * Dials: looks a name up, connects to the first target that answers, and upgrades.
+ * Dials. It races the addresses of a peer where libp2p dials them one after another: the dial of one address tries its siblings too, if
+ * it takes long. When libp2p comes to a sibling that has failed, that fails at once.
  */
 export class Dialer {
-  readonly #init: DialerInit
-  readonly #attemptInit: AttemptInit
-
-  /** Targets that refused to negotiate optimistically, and did not refuse the dial after that */
-  readonly #refusals = new RememberedAddresses()
+  readonly #init: AttemptInit
+  readonly #gater: DialerInit['gater']
+  readonly #finder = new SiblingFinder()
+  readonly #groups = new WeakMap<Siblings, Group>()
+  readonly #experience = new Experience()
+  readonly #places = new Semaphore(MAX_WAITING)
 
   /** Aborted when the transport stops; a new one serves the dials after that */
   #stopping = new AbortController()
 
-  constructor (init: DialerInit) {
-    this.#init = init
+  constructor ({ gater, ...init }: DialerInit) {
+    this.#gater = gater
     // one logger for all connections: it takes 3 KiB. The upgrader gives each a scope of its own
-    this.#attemptInit = { ...init, connectionLog: init.log.newScope('connection') }
+    this.#init = { ...init, refusals: new RememberedAddresses(), connectionLog: init.log.newScope('connection') }
   }
 
-  /** A dial that is under way opens no socket from now on */
+  /** libp2p asks whether this transport dials an address: they may be those of one dial */
+  asked (ma: Multiaddr): void {
+    if (this.#init.settings.attemptDelay !== false) {
+      this.#finder.ask(ma)
+    }
+  }
+
+  /** Dials that are under way end */
   stop (): void {
     this.#stopping.abort()
     this.#stopping = new AbortController()
   }
 
   /**
-   * Dials, and again by another plan if an attempt shows that it may do better: at most {@link MAX_ATTEMPTS} times in all for
-   * each target.
-   *
    * @throws {AbortError} if the signal fires before the connection is upgraded
-   * @throws {TCPConnectError} if the network refuses
+   * @throws {TCPConnectError} if the network refuses, or the transport stops
    * @throws {TimeoutError} if the `timeout` option is set and passes
    * @throws {InvalidParametersError} if the address or an option is invalid
    * @throws {Error} the upgrader's error if the upgrade fails
    */
-  async dial (ma: Multiaddr, options: TCPDialOptions, hooks?: DialHooks & NameLimits): Promise<Connection> {
-    const settings = dialSettings(this.#init.settings, options)
-    const attempt = new Attempt(this.#attemptInit, { settings, options })
-    const dial: Dial = { ma, settings, options, attempt, endpoint: toEndpoint(ma), stopping: this.#stopping.signal, hooks }
-    let connected = await this.#connect(dial)
+  async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
+    const siblings = this.#finder.take(ma)
 
-    for (;;) {
-      const { plan } = connected
-
-      try {
-        const connection = await attempt.upgrade(connected)
-        this.#remember(plan)
-
-        return connection
-      } catch (err: any) {
-        connected = await this.#connect(dial, this.#otherwise(dial, plan, err))
-      }
+    // libp2p's dial queue passes no `initiator`: hole punches do
+    if (siblings == null || this.#init.settings.attemptDelay === false || options.initiator != null) {
+      return this.#dialAlone(ma, options)
     }
+
+    const group = this.#groupOf(siblings, ma)
+    const driver = group.addresses.get(ma)
+
+    if (driver?.error != null) {
+      throw driver.error
+    }
+
+    // libp2p may dial others than those that race
+    if (driver == null || group.state !== 'idle' || !group.attempts.some(({ address }) => address === driver)) {
+      return this.#dialAlone(ma, options)
+    }
+
+    return this.#raceOf(siblings, group, driver, options)
   }
 
-  /** The first phase: a socket to the target of the plan, or to any that the multiaddr leads to */
-  async #connect (dial: Dial, plan?: Plan): Promise<Connected> {
-    const { attempt, endpoint, ma, options, settings, stopping } = dial
-    const { log, metrics, sockets } = this.#init
+  async #dialAlone (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
+    const driver = new Address(ma)
 
-    if (options.signal.aborted) {
-      throw abortError(options.signal)
-    }
+    return this.#race(driver, [new Attempt(driver, 0)], options, MAX_TARGETS).run()
+  }
 
-    options.onProgress?.(new CustomProgressEvent('tcp:open-connection'))
+  async #raceOf ({ peer }: Siblings, group: Group, driver: Address, options: TCPDialOptions): Promise<Connection> {
+    const { denyDialMultiaddr } = this.#gater() ?? {}
+    // in a second race those come first that libp2p wants next
+    const attempts = group.hasRaced ? group.attempts.toSorted((one, other) => Number(other.address === driver) - Number(one.address === driver)) : group.attempts
+    // the peer has chosen the names, and what they lead to
+    const maxTargets = Math.max(LEAST_TARGETS, Math.floor(MAX_TARGETS / attempts.length))
+    const race = this.#race(driver, attempts, options, maxTargets, {
+      peer,
+      experience: this.#experience,
+      isSuspicious: group.hasRaced,
+      mayDial: denyDialMultiaddr == null ? undefined : async ma => await this.#gater()?.denyDialMultiaddr?.(ma) !== true
+    })
 
-    const bounds = new ConnectBounds({ endpoint, signal: options.signal, stopping, timeout: settings.socket.timeout })
-    const report = new ConnectReport({ ma, endpoint, bounds, log, metrics })
-    let connected: Connected
-
-    try {
-      log('dialing %a with opts %o', ma, settings.socket)
-
-      connected = await stagger(plan == null ? await this.#plans(dial, bounds.signal) : [plan], {
-        connect: async (plan, signal) => attempt.connect(plan, signal),
-        discard: connected => { attempt.discard(connected) },
-        signal: bounds.signal,
-        delay: settings.socket.autoSelectFamilyAttemptTimeout ?? net.getDefaultAutoSelectFamilyAttemptTimeout()
-      })
-    } catch (err: any) {
-      bounds.release()
-      throw report.failed(err)
-    }
-
-    sockets.add(connected.socket)
+    group.state = 'racing'
 
     try {
-      if (stopping.aborted) {
-        throw new NotStartedError('The transport was stopped')
-      }
+      const connection = await race.run()
+      group.state = 'over'
 
-      this.#tellPort(dial, connected.port)
-      connected = this.#established(connected, bounds, report)
-      dial.hooks?.onConnected(connected.socket, connected.late != null)
-
-      return connected
-    } catch (err: any) {
-      // A logger, metrics or a progress handler throws, or another address was first. Nobody else knows the socket
-      connected.late?.failed(err)
-      bounds.release()
-      attempt.discard(connected)
+      return connection
+    } catch (err) {
+      // libp2p comes to the next address
+      group.state = 'idle'
+      group.hasRaced = true
+      group.attempts = race.left.filter(({ address }) => address.error == null)
       throw err
     }
   }
 
-  /** The first plan for each target that the multiaddr leads to */
-  async #plans ({ endpoint, hooks, ma, options, settings }: Dial, signal: AbortSignal): Promise<Plan[]> {
-    const targets = (await resolve(endpoint, settings.socket, signal, hooks?.lookUps)).slice(0, hooks?.maxTargets ?? MAX_TARGETS)
-    // A socket with Fast Open connects before the peer has answered, so that it would win every race
-    const fastOpen = this.#init.fastOpen != null && targets.length === 1 && hooks?.maySynWait !== false && maySynCarryData(options)
+  #race (driver: Address, attempts: Attempt[], options: TCPDialOptions, maxTargets: number, siblings?: RaceInit['siblings']): Race {
+    const { log, metrics, settings } = this.#init
+    const { attemptDelay } = settings
+    const dial = { init: this.#init, settings: dialSettings(settings, options), options, report: new Report(log, metrics, options.onProgress) }
 
-    return targets.map(target => ({
-      ma,
-      target,
-      port: options.reusePort === false ? 'any' : 'listening',
-      fastOpen,
-      negotiation: planNegotiation(this.#init.settings, options, this.#refusals.age(keyOf(target)))
-    }))
+    return new Race({
+      dial,
+      driver,
+      attempts,
+      siblings,
+      delay: typeof attemptDelay === 'number' ? attemptDelay : ATTEMPT_DELAY,
+      nameDelay: dial.settings.socket.autoSelectFamilyAttemptTimeout ?? net.getDefaultAutoSelectFamilyAttemptTimeout(),
+      maxTargets,
+      stopping: this.#stopping.signal,
+      places: this.#places,
+      lookUps: new Semaphore(MAX_LOOK_UPS)
+    })
   }
 
-  #tellPort ({ ma, options: { onProgress } }: Dial, port?: PortUse): void {
-    const { log, metrics } = this.#init
+  #groupOf (siblings: Siblings, first: Multiaddr): Group {
+    let group = this.#groups.get(siblings)
 
-    if (port != null) {
-      log('the dial to %a left from %s port: %s', ma, PORTS[port] ?? 'any', port)
-      metrics?.ports?.increment({ [port]: true })
-      onProgress?.(new CustomProgressEvent<PortUse>('tcp:local-port', port))
+    if (group == null) {
+      group = this.#newGroup(siblings, first)
+      this.#groups.set(siblings, group)
     }
+
+    return group
   }
 
-  #established (connected: Connected, bounds: ConnectBounds, report: ConnectReport): Connected {
-    const { established, socket } = connected
+  /** The first is what libp2p's sorter, or the user's, has put first */
+  #newGroup ({ peer, addresses }: Siblings, first: Multiaddr): Group {
+    const { attemptDelay } = this.#init.settings
+    const all = [first, ...addresses].map(ma => new Address(ma))
+    const byKey = new Map(all.toReversed().map(address => [address.key, address]))
+    const driver = all[0]
+    const ranked = rank(
+      [...new Set(all.map(({ key }) => byKey.get(key) as Address))].map(address => ({ address, ...this.#experience.factsOf(peer, address.key, address.endpoint) })),
+      typeof attemptDelay === 'number' ? attemptDelay : ATTEMPT_DELAY,
+      MAX_TARGETS
+    )
 
-    if (established?.look() === 'pending') {
-      return { ...connected, late: new LateConnect({ socket, established, bounds, report, events: this.#init.metrics?.events }) }
+    // what libp2p dials first is among them in any case
+    if (!ranked.some(({ address }) => address === driver)) {
+      ranked[MAX_TARGETS - 1].address = driver
     }
 
-    bounds.release()
-    established?.end()
-    report.opened(established?.outcome)
-
-    return connected
-  }
-
-  /**
-   * The plan after an upgrade that failed.
-   *
-   * @throws {Error} what the dial rejects with, if there is none
-   */
-  #otherwise ({ ma, options }: Dial, plan: Plan, err: unknown): Plan {
-    const { log, metrics } = this.#init
-    const next = nextPlan(plan, err)
-
-    if (!(err instanceof PlanError)) {
-      throw err
-    }
-
-    if (options.signal.aborted) {
-      throw err.reason === 'refused' ? err.cause : abortError(options.signal)
-    }
-
-    if (next == null) {
-      throw err.cause
-    }
-
-    if (err.reason === 'refused') {
-      metrics?.optimistic?.increment({ redialed: true })
-    }
-
-    log('dialing %a again: %s - %e', ma, err.message, err.cause)
-    options.onProgress?.(new CustomProgressEvent('tcp:redial'))
-
-    return next
-  }
-
-  /**
-   * The second dial worked, so optimism was the cause of the refusal. A peer that has too many connections,
-   * say, refuses both dials and is not remembered
-   */
-  #remember ({ negotiation, target }: Plan): void {
-    if (negotiation.name === 'redial') {
-      this.#refusals.add(keyOf(target))
+    return {
+      state: 'idle',
+      hasRaced: false,
+      addresses: new Map(all.map(({ key, ma }) => [ma, byKey.get(key) as Address])),
+      attempts: ranked.map(({ address, at }) => new Attempt(address, at))
     }
   }
-}
-
-/** The same whether the multiaddr has a peer id or not */
-function keyOf (target: Target): string {
-  return endpointName(target)
 }

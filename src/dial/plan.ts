@@ -1,5 +1,8 @@
 import { PlanError } from '../connector.ts'
+import { planNegotiation } from './negotiation-plan.ts'
 import type { Target } from '../connector.ts'
+import type { TCPDialOptions } from '../options.ts'
+import type { UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
 /**
@@ -36,6 +39,28 @@ export interface Plan {
   /** Whether the SYN may carry data */
   readonly fastOpen: boolean
   readonly negotiation: NegotiationPlan
+}
+
+/** `refusedAgo` is how long ago the target refused an optimistic dial, in ms, if it did */
+export function firstPlan (ma: Multiaddr, target: Target, hasFastOpen: boolean, transport: { optimistic?: boolean }, dial: TCPDialOptions, refusedAgo?: number): Plan {
+  return {
+    ma,
+    target,
+    port: dial.reusePort === false ? 'any' : 'listening',
+    fastOpen: hasFastOpen && maySynCarryData(dial),
+    negotiation: planNegotiation(transport, dial, refusedAgo)
+  }
+}
+
+/**
+ * Whether the SYN of a dial may carry the first write. It must not if the peer speaks
+ * first. A replayed SYN delivers its data twice, so it may hold only bytes of a handshake.
+ */
+function maySynCarryData (dial: TCPDialOptions): boolean {
+  const { skipEncryption }: Partial<UpgraderWithoutEncryptionOptions> = dial
+
+  // the SYN of a hole punch must leave now
+  return dial.initiator !== false && dial.reusePort !== true && skipEncryption !== true
 }
 
 /**

@@ -1,7 +1,7 @@
 import net from 'node:net'
 import { expect } from 'aegir/chai'
-import { Experience } from '../../../src/dial/race/experience.ts'
-import { Networks } from '../../../src/dial/race/scope.ts'
+import { Experience } from '../../../src/dial/experience.ts'
+import { Networks } from '../../../src/dial/scope.ts'
 import { Recent } from '../../../src/recent.ts'
 import type { HostEndpoint } from '../../../src/addresses.ts'
 
@@ -135,6 +135,15 @@ describe('what earlier dials have taught', () => {
     failed('2a00::1', 'ENETUNREACH')
     now = MINUTE
     expect(facts('2a00::2').isUnroutable).to.equal(false)
+  })
+
+  it('is that this host has no address of a family, but not that all of its ports are used', () => {
+    experience = new Experience(() => now, new Networks(() => ({ lo: interfaces().lo, eth0: [{ cidr: '192.168.7.9/24' }] }) as any))
+    failed('2a00::1', 'EADDRNOTAVAIL')
+    failed('45.0.0.1', 'EADDRNOTAVAIL')
+
+    expect(facts('2a00::2').isUnroutable).to.equal(true)
+    expect(facts('45.0.0.2').isUnroutable).to.equal(false)
   })
 
   it('is nothing about routes if an address in nobody\'s reach has none', () => {

@@ -1,6 +1,6 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
-import { SiblingFinder } from '../../../src/dial/race/siblings.ts'
+import { SiblingFinder } from '../../../src/dial/siblings.ts'
 import { turns } from '../../fixtures/bytes.ts'
 import { somePeerId } from './fixtures/addresses.ts'
 import type { Multiaddr } from '@multiformats/multiaddr'

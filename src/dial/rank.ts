@@ -1,4 +1,5 @@
-import { MIN_ATTEMPT_DELAY } from '../stagger.ts'
+/** A refused address must not make the others a flood of SYNs: the least time between two of them, in ms (RFC 8305) */
+export const MIN_ATTEMPT_DELAY = 10
 
 /** Where an address lies, as seen from this host */
 export type Scope = 'public' | 'ours' | 'loopback' | 'private'
@@ -19,6 +20,9 @@ export interface AddressFacts {
   isUnroutable: boolean
 }
 
+/** When an address is dialed if none of those before it has connected or failed, in ms */
+export type Ranked<Address> = Address & { at: number }
+
 /** IPv6 first (RFC 6724, section 2.1) */
 const FAMILIES = [6, 4, 0] as const
 
@@ -29,26 +33,17 @@ const FAMILIES = [6, 4, 0] as const
 const TIERS: Record<Scope, number> = { public: 0, ours: 0, loopback: 1, private: 2 }
 
 /**
- * The order in which the addresses of one peer are dialed. What is equal stays as it was, apart from
+ * The order in which the addresses of one peer are dialed, `limit` of them at most, and when. What is equal stays as it was, apart from
  * the families, which take turns: if one of them does not work, that costs one attempt (RFC 8305, section 4).
  */
-export function rank <Address extends AddressFacts> (addresses: readonly Address[]): Address[] {
-  const groups = new Map<number, Address[]>()
-
-  for (const address of addresses) {
-    const key = tierOf(address)
-    const group = groups.get(key)
-
-    if (group == null) {
-      groups.set(key, [address])
-    } else {
-      group.push(address)
-    }
-  }
-
-  return [...groups]
+export function rank <Address extends AddressFacts> (addresses: readonly Address[], delay: number, limit = Infinity): Array<Ranked<Address>> {
+  const order = [...Map.groupBy(addresses, tierOf)]
     .sort(([one], [other]) => one - other)
     .flatMap(([, group]) => interleave(group))
+    .slice(0, limit)
+  const times = startTimes(order.length, delay)
+
+  return order.map((address, i) => ({ ...address, at: times[i] }))
 }
 
 function tierOf ({ worked, wasSilent, isUnroutable, scope }: AddressFacts): number {

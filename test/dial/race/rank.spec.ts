@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
-import { rank, startTimes } from '../../../src/dial/race/ranking.ts'
-import type { AddressFacts } from '../../../src/dial/race/ranking.ts'
+import { rank, startTimes } from '../../../src/dial/rank.ts'
+import type { AddressFacts } from '../../../src/dial/rank.ts'
 
 type Named = AddressFacts & { name: string }
 
@@ -37,7 +37,7 @@ const ORDERS: Array<[title: string, given: string[], ranked: string]> = [
 describe('the order in which addresses of a peer are dialed', () => {
   for (const [title, given, ranked] of ORDERS) {
     it(`is ${title}`, () => {
-      expect(rank(given.map(address)).map(({ name }) => name).join(' ')).to.equal(ranked)
+      expect(rank(given.map(address), 250).map(({ name }) => name).join(' ')).to.equal(ranked)
     })
   }
 })
@@ -56,8 +56,13 @@ describe('the times at which addresses of a peer are dialed', () => {
   for (const [count, delay, times] of TIMES) {
     it(`are ${times.join()} ms for ${count} addresses and a delay of ${delay} ms`, () => {
       expect(startTimes(count, delay)).to.deep.equal(times)
+      expect(rank(Array.from({ length: count }, () => address('a4')), delay).map(({ at }) => at)).to.deep.equal(times)
     })
   }
+
+  it('are those of the addresses that are left if there are too many', () => {
+    expect(rank(['a4 silent', 'b4', 'c4', 'd4'].map(address), 250, 3).map(({ at, name }) => `${name} ${at}`)).to.deep.equal(['b4 0', 'c4 250', 'd4 500'])
+  })
 
   it('never go back, and end after twice the delay, for as many addresses as a dial may have', () => {
     for (let count = 3; count <= 25; count++) {

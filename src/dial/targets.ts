@@ -6,28 +6,25 @@ import { lookUpBy, lookUps } from './look-ups.ts'
 import type { Endpoint, HostEndpoint } from '../addresses.ts'
 import type { Target } from '../connector.ts'
 import type { TCPDialSocketOptions } from '../options.ts'
-import type { Queue } from '@libp2p/utils'
 import type { LookupAllOptions } from 'node:dns'
 
+/** Whether an endpoint is its only target: an IP address, or the path of a unix socket */
+export function isTarget (endpoint: Endpoint): boolean {
+  return 'path' in endpoint || net.isIP(endpoint.host) !== 0
+}
+
 /**
- * The targets that an endpoint leads to, in the order in which they are tried: for a name all of its addresses of
- * the family that is asked for, the two families in turn (RFC 8305). Names are looked up as Node does it, each when
- * `atOnce` has room.
+ * The targets that a name leads to, in the order in which they are tried: all of its addresses of
+ * the family that is asked for, the two families in turn (RFC 8305). Names are looked up as Node does it.
  *
  * @throws {InvalidParametersError} if the `lookup` option throws
  * @throws {Error} what the look-up says, or the signal's reason
  */
-export async function resolve (endpoint: Endpoint, options: Pick<TCPDialSocketOptions, 'family' | 'hints' | 'lookup' | 'autoSelectFamily'>, signal: AbortSignal, atOnce?: Queue<unknown[]>): Promise<Target[]> {
-  if ('path' in endpoint || net.isIP(endpoint.host) !== 0) {
-    return [endpoint]
-  }
-
+export async function targetsOf (endpoint: HostEndpoint, options: Pick<TCPDialSocketOptions, 'family' | 'hints' | 'lookup' | 'autoSelectFamily'>, signal: AbortSignal): Promise<Target[]> {
   signal.throwIfAborted()
 
   const family = familyOf(endpoint, options)
-  const start = async (): Promise<unknown[]> => lookUp(endpoint.host, family, options, signal)
-  const found = atOnce == null ? start() : atOnce.add(start)
-  const addresses = await raceSignal(found, signal, { translateError: () => signal.reason })
+  const addresses = await raceSignal(lookUp(endpoint.host, family, options, signal), signal, { translateError: () => signal.reason })
   const targets = inTurn(toTargets(addresses, endpoint, family))
 
   return options.autoSelectFamily ?? net.getDefaultAutoSelectFamily() ? targets : targets.slice(0, 1)
@@ -47,9 +44,6 @@ function familyOf (endpoint: HostEndpoint, { family = 0 }: { family?: number | s
 }
 
 async function lookUp (host: string, family: 0 | 4 | 6, { hints = 0, lookup }: Pick<TCPDialSocketOptions, 'hints' | 'lookup'>, signal: AbortSignal): Promise<unknown[]> {
-  // it may have waited
-  signal.throwIfAborted()
-
   const all: LookupAllOptions = {
     family,
     // Node's own: only families of which this host has an address

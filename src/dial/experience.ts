@@ -1,8 +1,8 @@
 import net from 'node:net'
-import { Recent } from '../../recent.ts'
+import { Recent } from '../recent.ts'
 import { Networks } from './scope.ts'
-import type { AddressFacts } from './ranking.ts'
-import type { Endpoint } from '../../addresses.ts'
+import type { AddressFacts } from './rank.ts'
+import type { Endpoint } from '../addresses.ts'
 
 /** How many peers and how many silent addresses are remembered, about 200 B each */
 const SIZE = 1_000
@@ -14,7 +14,10 @@ const SILENT_AGE = 10 * 60_000
 const NO_ROUTE_AGE = 60_000
 
 /** What the kernel says at once, before a packet has left, if this host does not speak the family */
-const NO_ROUTE = ['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']
+const NO_ROUTE = ['ENETUNREACH', 'EAFNOSUPPORT']
+
+/** ... or if it has no address of the family. It says so too when all ports are used */
+const NO_ADDRESS = 'EADDRNOTAVAIL'
 
 /**
  * What earlier dials have taught: where each peer was reached last, which addresses were silent, and
@@ -64,12 +67,15 @@ export class Experience {
   }
 
   failed (peer: string, address: string, endpoint: Endpoint, err: Error & { code?: string }): void {
+    const { code = '' } = err
+    const family = familyOf(endpoint)
+
     this.#forget(peer, address)
 
-    if (err.code === 'ETIMEDOUT') {
+    if (code === 'ETIMEDOUT') {
       this.#silent.set(address, true)
-    } else if (err.code != null && NO_ROUTE.includes(err.code) && this.#networks.scopeOf(endpoint) === 'public' && familyOf(endpoint) !== 0) {
-      this.#unroutable.set(`${familyOf(endpoint)}`, true)
+    } else if (family !== 0 && this.#networks.scopeOf(endpoint) === 'public' && (NO_ROUTE.includes(code) || (code === NO_ADDRESS && !this.#networks.has(family)))) {
+      this.#unroutable.set(`${family}`, true)
     }
   }
 

@@ -1,0 +1,505 @@
+import { raceSignal } from 'race-signal'
+import { afterPoll } from '../event-loop/after-poll.ts'
+import { Attempt, abandon } from './attempt.ts'
+import { abandonedError, abortedError, asOne, deniedError, stoppedError, unfinishedError } from './errors.ts'
+import { MIN_ATTEMPT_DELAY, startTimes } from './rank.ts'
+import { isTarget, targetsOf } from './targets.ts'
+import type { Address } from './address.ts'
+import type { AttemptState, Dial } from './attempt.ts'
+import type { Experience } from './experience.ts'
+import type { Semaphore } from './semaphore.ts'
+import type { HostEndpoint } from '../addresses.ts'
+import type { Target } from '../connector.ts'
+import type { Connection } from '@libp2p/interface'
+import type { Multiaddr } from '@multiformats/multiaddr'
+
+/** How long the upgrade of a connection may take before others are tried too, in ms, if the peer has said nothing */
+const MAX_MUTE = 1_000
+
+/** ... and if it has */
+const MAX_UPGRADE = 2_000
+
+/** An address has had its time after this many ms: the kernel has sent several SYNs, and nothing came. go-libp2p waits as long */
+const SILENCE = 5_000
+
+/** One that was not needed any more counts as silent after this many ms: the kernel's second SYN, after a second, could have been answered */
+const UNANSWERED = 2_000
+
+/** What a dial of several addresses of a peer needs, and a dial of one address does not */
+export interface Siblings {
+  peer: string
+  experience: Experience
+
+  /** An upgrade has failed earlier in this dial */
+  isSuspicious: boolean
+
+  /** Asks the connection gater, which libp2p has asked about the driver */
+  mayDial?(ma: Multiaddr): Promise<boolean>
+}
+
+export interface RaceInit {
+  dial: Dial
+
+  /** The address that libp2p dials: its signal ends the race */
+  driver: Address
+
+  /** In the order in which they are made. The driver's is among them */
+  attempts: Attempt[]
+  siblings?: Siblings
+
+  /** How long one attempt may be without a connection until the next is made too, in ms */
+  delay: number
+
+  /** ... to the next target of the same name */
+  nameDelay: number
+
+  /** How many targets a name may have */
+  maxTargets: number
+
+  /** The transport stops */
+  stopping: AbortSignal
+
+  /** For those of all dials that wait for an answer, beside the first one of each */
+  places: Semaphore
+
+  /** For the names of this dial: a server of the peer's may answer none */
+  lookUps: Semaphore
+}
+
+/**
+ * - `connecting`: nothing is connected yet
+ * - `upgrading`: the first that connected is upgraded. No attempt begins meanwhile, and those that were under way were given
+ * up: a peer that is alive is not to be bothered twice
+ * - `suspicious`: that upgrade failed or takes long, so each that connects is upgraded at once
+ * - `over`: the race is won or lost
+ */
+type RaceState = 'connecting' | 'upgrading' | 'suspicious' | 'over'
+
+/**
+ * Makes the attempts of a dial until one of them is connected and upgraded ("happy eyeballs", RFC 8305): the next one when
+ * the one before fails, or takes long. An address that was given up for one whose upgrade then failed is tried once more.
+ */
+export class Race {
+  readonly #init: RaceInit
+  readonly #began = performance.now()
+  readonly #underWay = new Set<Attempt>()
+  readonly #result = Promise.withResolvers<Connection>()
+  #waiting: Attempt[]
+  #state: RaceState
+  #started = 0
+  #lastStart = -Infinity
+
+  /** How many have failed, and were not replaced yet */
+  #failed = 0
+  #cancelTimer?: () => void
+
+  constructor (init: RaceInit) {
+    this.#init = init
+    this.#waiting = [...init.attempts]
+    this.#state = init.siblings?.isSuspicious === true ? 'suspicious' : 'connecting'
+  }
+
+  /** Those that a later race may make */
+  get left (): Attempt[] {
+    return this.#waiting
+  }
+
+  /**
+   * @throws {AbortError} if the signal fires
+   * @throws {TCPConnectError} if the transport stops
+   * @throws {Error} that of the driver if all fail: the other addresses have theirs
+   */
+  async run (): Promise<Connection> {
+    const { dial: { options: { signal } }, stopping } = this.#init
+
+    signal.addEventListener('abort', this.#onAbort)
+    stopping.addEventListener('abort', this.#onStop)
+
+    try {
+      if (signal.aborted) {
+        this.#onAbort()
+      } else {
+        this.#next()
+      }
+
+      return await this.#result.promise
+    } finally {
+      signal.removeEventListener('abort', this.#onAbort)
+      stopping.removeEventListener('abort', this.#onStop)
+    }
+  }
+
+  get #age (): number {
+    return performance.now() - this.#began
+  }
+
+  #all (state: AttemptState): Attempt[] {
+    return [...this.#underWay].filter(attempt => attempt.state === state)
+  }
+
+  /** Begins what is due, and waits for what is due next */
+  readonly #next = (): void => {
+    this.#cancelTimer?.()
+    this.#noticeAnswers()
+
+    if (this.#all('connecting').length === 0) {
+      // the only one that connects needs no place
+      this.#all('queued')[0]?.goWithoutPlace?.()
+    }
+
+    while (this.#state !== 'over' && this.#waiting.length > 0) {
+      const wait = this.#due() - performance.now()
+
+      // timers tick in whole milliseconds
+      if (wait > 0.5) {
+        // an answer may have come while the event loop was busy
+        this.#cancelTimer = afterPoll(Math.max(1, wait), this.#next)
+        return
+      }
+
+      this.#start(this.#waiting.shift() as Attempt)
+    }
+
+    if (this.#underWay.size === 0) {
+      this.#lose(this.#init.driver.error)
+    }
+  }
+
+  /** When the next attempt is due, by the clock of `performance.now()` */
+  #due (): number {
+    const soonest = this.#lastStart + MIN_ATTEMPT_DELAY
+    const alone = this.#aloneUntil()
+    const [{ at }] = this.#waiting
+
+    if (alone != null) {
+      return Math.max(soonest, alone)
+    }
+
+    return this.#failed > 0 || this.#underWay.size === 0 || at === Infinity ? soonest : Math.max(soonest, this.#began + at)
+  }
+
+  /** Until when a connection is upgraded alone, if one is */
+  #aloneUntil (): number | undefined {
+    const { delay, dial: { init: { log } } } = this.#init
+    const [attempt] = this.#all('upgrading')
+
+    if (this.#state !== 'upgrading' || attempt == null) {
+      return
+    }
+
+    const until = patienceUntil(attempt, delay)
+
+    if (performance.now() < until - 0.5) {
+      return until
+    }
+
+    log('the upgrade of the connection to %a takes long', attempt.address.ma)
+    this.#state = 'suspicious'
+  }
+
+  #start (attempt: Attempt): void {
+    const { dial: { init: { log } }, siblings } = this.#init
+
+    if (siblings != null && this.#started > 0) {
+      log('no connection after %d ms, dialing %a too', Math.round(this.#age), attempt.address.ma)
+    }
+
+    this.#started++
+    this.#failed = Math.max(0, this.#failed - 1)
+    this.#lastStart = performance.now()
+    this.#underWay.add(attempt)
+    attempt.address.underWay++
+    void this.#run(attempt)
+  }
+
+  async #run (attempt: Attempt): Promise<void> {
+    const { dial } = this.#init
+    const { address } = attempt
+
+    try {
+      await this.#ask(attempt)
+
+      dial.report.began(address, dial.settings.socket)
+      attempt.begin(dial)
+    } catch (err: any) {
+      this.#onFailure(attempt, err)
+      return
+    }
+
+    try {
+      await this.#lookUp(attempt)
+      await this.#takePlace(attempt)
+      attempt.state = 'connecting'
+      // a socket with Fast Open connects before the peer has answered, so that it would win every race
+      await attempt.connect(this.#started === 1 && !this.#waiting.some(other => other.address === address))
+    } catch (err: any) {
+      this.#onConnectFailure(attempt, err)
+      return
+    }
+
+    try {
+      this.#noticeAnswers()
+      this.#onConnection(attempt, await attempt.upgrade())
+    } catch (err: any) {
+      this.#onFailure(attempt, err)
+    }
+  }
+
+  /** @throws {ConnectionFailedError} if the connection gater denies its address */
+  async #ask (attempt: Attempt): Promise<void> {
+    const { driver, siblings } = this.#init
+    const { address, signal } = attempt
+
+    if (address === driver || address.isAllowed || siblings?.mayDial == null) {
+      return
+    }
+
+    attempt.state = 'asking'
+
+    if (!await raceSignal(siblings.mayDial(address.ma), signal)) {
+      throw deniedError(address.ma)
+    }
+
+    address.isAllowed = true
+  }
+
+  /** A name leads to several targets: the first is this attempt's, the others get one of their own */
+  async #lookUp (attempt: Attempt): Promise<void> {
+    const { dial, lookUps, maxTargets, nameDelay } = this.#init
+    const { address, signal } = attempt
+    const { endpoint } = address
+
+    if (attempt.target != null) {
+      return
+    }
+
+    if (isTarget(endpoint)) {
+      attempt.target = endpoint as Target
+      return
+    }
+
+    attempt.state = 'looking up'
+
+    const turn = Promise.withResolvers<void>()
+    const release = lookUps.take(turn.resolve)
+
+    try {
+      await raceSignal(turn.promise, signal)
+      const targets = (await targetsOf(endpoint as HostEndpoint, dial.settings.socket, signal)).slice(0, maxTargets)
+      const times = startTimes(targets.length, nameDelay)
+
+      attempt.target = targets[0]
+      this.#waiting.push(...targets.slice(1).map((target, i) => new Attempt(address, this.#age + times[i + 1], target)))
+      this.#waiting.sort((one, other) => one.at - other.at)
+    } finally {
+      release()
+    }
+
+    this.#next()
+  }
+
+  async #takePlace (attempt: Attempt): Promise<void> {
+    if (this.#all('connecting').length === 0) {
+      return
+    }
+
+    const turn = Promise.withResolvers<void>()
+
+    attempt.state = 'queued'
+    attempt.releasePlace = this.#init.places.take(turn.resolve)
+    attempt.goWithoutPlace = () => {
+      attempt.releasePlace?.()
+      turn.resolve()
+    }
+
+    await raceSignal(turn.promise, attempt.signal)
+  }
+
+  /** With TCP Fast Open only what comes back shows that the peer has answered the SYN */
+  #noticeAnswers (): void {
+    this.#all('connecting').filter(({ isConnected }) => isConnected).forEach(attempt => { this.#beginUpgrade(attempt) })
+  }
+
+  #beginUpgrade (attempt: Attempt): void {
+    // given up for another one just now
+    if (attempt.state !== 'connecting') {
+      return
+    }
+
+    attempt.state = 'upgrading'
+    attempt.connectedAt = performance.now()
+    attempt.releasePlace?.()
+
+    if (this.#state !== 'connecting') {
+      return
+    }
+
+    this.#state = 'upgrading';
+    [...this.#underWay].filter(other => other !== attempt).forEach(other => { this.#giveUp(other) })
+
+    // who names one address gets that one: the others of its targets are not needed any more
+    if (this.#init.siblings == null) {
+      this.#waiting = []
+    }
+
+    this.#next()
+  }
+
+  #onConnection (attempt: Attempt, connection: Connection): void {
+    const { dial: { init: { log } }, siblings } = this.#init
+
+    if (this.#state === 'over' || attempt.state === 'ended') {
+      // upgraded in the same moment as another
+      abandon(connection, abandonedError())
+      return
+    }
+
+    if (siblings != null) {
+      const { address: { endpoint, key, ma } } = attempt
+
+      siblings.experience.reached(siblings.peer, key, endpoint)
+      this.#started > 1 && log('the dial to %s took %d ms and %d attempts, %a was first', siblings.peer, Math.round(this.#age), this.#started, ma)
+    }
+
+    this.#underWay.delete(attempt)
+    attempt.state = 'ended'
+    this.#end()
+    this.#result.resolve(connection)
+  }
+
+  #onConnectFailure (attempt: Attempt, err: Error): void {
+    const { address, signal, state } = attempt
+
+    if (state === 'ended' || this.#state === 'over') {
+      return
+    }
+
+    address.errors.push(signal.aborted ? signal.reason : err)
+    this.#forget(attempt, err)
+
+    // another target of the same name may do better
+    if (![...this.#underWay, ...this.#waiting].some(other => other.address === address)) {
+      this.#fail(attempt, this.#init.dial.report.failed(address, asOne(address.errors)))
+    }
+
+    this.#next()
+  }
+
+  #onFailure (attempt: Attempt, err: Error): void {
+    if (attempt.state === 'ended' || this.#state === 'over') {
+      return
+    }
+
+    if (attempt.state === 'upgrading' && this.#state === 'upgrading') {
+      this.#state = 'suspicious'
+    }
+
+    this.#forget(attempt, err)
+    this.#fail(attempt, err)
+    this.#next()
+  }
+
+  #forget (attempt: Attempt, err: Error): void {
+    this.#underWay.delete(attempt)
+    attempt.address.underWay--
+    attempt.end('failed', err)
+    this.#failed++
+  }
+
+  #fail ({ address, since }: Attempt, error: Error): void {
+    const { dial: { init: { log } }, siblings } = this.#init
+
+    address.error ??= error
+
+    if (siblings != null) {
+      log('%a failed after %d ms - %e', address.ma, Math.round(performance.now() - since), error)
+      siblings.experience.failed(siblings.peer, address.key, address.endpoint, error)
+    }
+  }
+
+  /** Ends an attempt that may be made again */
+  #giveUp (attempt: Attempt): void {
+    const { dial: { report } } = this.#init
+    const { address } = attempt
+
+    this.#judge(attempt, Infinity)
+    this.#underWay.delete(attempt)
+    this.#waiting.push(attempt.again())
+    attempt.end('ended', abandonedError())
+
+    if (--address.underWay === 0) {
+      report.aborted(address)
+    }
+  }
+
+  /** What an attempt that is under way shows of its address. After `enough` ms it has failed */
+  #judge (attempt: Attempt, enough: number): void {
+    const { siblings } = this.#init
+    const { address, earlier, hasAnswered, since, state } = attempt
+    const waited = performance.now() - since
+
+    if (siblings == null || !['looking up', 'connecting', 'upgrading'].includes(state)) {
+      return
+    }
+
+    // a slow upgrade is no silence
+    if (waited >= (state === 'upgrading' || hasAnswered ? SILENCE : UNANSWERED)) {
+      siblings.experience.wasSilent(siblings.peer, address.key)
+    }
+
+    if (waited >= enough || (earlier > 0 && enough < Infinity)) {
+      address.error ??= unfinishedError(attempt)
+    }
+  }
+
+  #lose (error?: Error): void {
+    if (this.#state !== 'over') {
+      this.#end()
+      this.#result.reject(error)
+    }
+  }
+
+  /** Leaves nothing but a connection that has won */
+  #end (): void {
+    this.#state = 'over'
+    this.#cancelTimer?.()
+    this.#underWay.forEach(attempt => { this.#giveUp(attempt) })
+  }
+
+  /**
+   * Either the dial is over, or its first address has had its time (`addressDialTimeout`) and libp2p comes to the next one. Those
+   * that have been silent for as long have failed too.
+   */
+  readonly #onAbort = (): void => {
+    const { attempts, dial: { init: { log }, options: { signal } }, siblings } = this.#init
+
+    if (this.#state === 'over') {
+      return
+    }
+
+    this.#underWay.forEach(attempt => { this.#judge(attempt, Math.min(SILENCE, this.#age / 2)) })
+
+    const error = abortedError(signal, this.#started > 1 && siblings != null ? new Set(attempts.map(({ address }) => address)) : [], [...this.#underWay])
+
+    if (siblings != null) {
+      log('the dial to %s was aborted after %d ms and %d attempts', siblings.peer, Math.round(this.#age), this.#started)
+    }
+
+    this.#lose(error)
+  }
+
+  readonly #onStop = (): void => { this.#lose(stoppedError(this.#init.driver)) }
+}
+
+/** Until when an upgrade is awaited before others are tried too, by the clock of `performance.now()` */
+export function patienceUntil ({ connectedAt = 0, hasAnswered, since }: Pick<Attempt, 'connectedAt' | 'hasAnswered' | 'since'>, delay: number): number {
+  const took = connectedAt - since
+
+  // it may negotiate in full, or be busy
+  if (hasAnswered) {
+    return Math.min(since + Math.max(4 * delay, 10 * took), connectedAt + MAX_UPGRADE)
+  }
+
+  // two round trips after it has connected, a peer that is alive has answered
+  return Math.min(since + Math.max(delay, 3 * took), connectedAt + MAX_MUTE)
+}
