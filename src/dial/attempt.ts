@@ -381,15 +381,17 @@ export class Attempt {
 
   /** The upgrade over a socket with TCP Fast Open has failed. Was it ever connected? */
   #lateError ({ established, socket }: OpenSocket, err: Error): Error | undefined {
+    if (established?.error instanceof PlanError) {
+      return established.error
+    }
+
     if (socket.bytesRead > 0 || established?.look() === 'established') {
       this.#cancelTimeout?.()
       ;(this.#dial as Dial).report.opened(this.address, established?.outcome)
       return
     }
 
-    const error = established?.error ?? err
-
-    return error instanceof PlanError ? error : this.#connectError(error)
+    return this.#connectError(established?.error ?? err)
   }
 
   /** A connect has failed: what that looks like to who dials */

@@ -19,6 +19,7 @@ describe('a dial that everything speaks against', () => {
   it(`ends after ${MAX_ATTEMPTS} attempts: the port is taken, the cookie is lost, the peer refuses the optimistic negotiation and the other one`, async () => {
     const opened: string[] = []
     const progress: string[] = []
+    let cookie: EstablishingState = 'pending'
 
     /** Calls each connect by what it does without */
     function counting (name: string, inner: Connector): Connector {
@@ -31,18 +32,12 @@ describe('a dial that everything speaks against', () => {
           }
 
           const { socket } = await inner.open(target, options, signal)
-          let state: EstablishingState = 'pending'
-
           socket.once('data', () => {})
 
           return {
             socket,
             established: {
-              look: () => {
-                const seen = state
-                state = 'failed'
-                return seen
-              },
+              look: () => cookie,
               error: new PlanError('cookie-lost', 'The cookie is gone', new Error('write EINPROGRESS')),
               settled: async () => {},
               end: () => {}
@@ -70,6 +65,7 @@ describe('a dial that everything speaks against', () => {
       onProgress: ({ type }: any) => { progress.push(type) },
       upgrader: passThrough(async maConn => {
         upgrades++
+        cookie = 'failed'
         maConn.send(NOISE)
 
         // what an upgrader does with a refusal in full
