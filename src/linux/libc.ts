@@ -29,6 +29,55 @@ export interface Libc {
   close(fd: number): number
 }
 
+/** What an argument is in C: an `int`, a pointer to bytes, a `socklen_t` or a `size_t` */
+export type ArgumentType = 'int' | 'bytes' | 'length' | 'size'
+
+/** The functions of libc that are called, with their arguments. All of them return an `int` */
+export const SIGNATURES = {
+  socket: ['int', 'int', 'int'],
+  bind: ['int', 'bytes', 'length'],
+  listen: ['int', 'int'],
+  setsockopt: ['int', 'int', 'int', 'bytes', 'length'],
+  getsockopt: ['int', 'int', 'int', 'bytes', 'bytes'],
+  getsockname: ['int', 'bytes', 'bytes'],
+  getpeername: ['int', 'bytes', 'bytes'],
+  send: ['int', 'bytes', 'size', 'int'],
+  close: ['int']
+} satisfies Record<string, ArgumentType[]>
+
+export type Functions = Record<keyof typeof SIGNATURES, (...args: unknown[]) => number>
+
+/** `errno` reads the number of the last error, which is positive */
+export function toLibc ({ socket, bind, listen, setsockopt, getsockopt, getsockname, getpeername, send, close }: Functions, errno: () => number): Libc {
+  const orError = (result: number): number => result < 0 ? -errno() : result
+
+  // the calls are synchronous, so one is enough
+  const length = new Int32Array(1)
+  const lengthBytes = new Uint8Array(length.buffer)
+  const read = (into: Uint8Array, call: () => number): number => {
+    length[0] = into.byteLength
+    const result = orError(call())
+
+    return result < 0 ? result : length[0]
+  }
+
+  return {
+    socket: (family, type, protocol) => orError(socket(family, type, protocol)),
+    bind: (fd, address) => orError(bind(fd, address, address.byteLength)),
+    listen: (fd, backlog) => orError(listen(fd, backlog)),
+    setOption (fd, level, name, value) {
+      // in the byte order of this machine
+      const bytes = typeof value === 'number' ? new Uint8Array(Int32Array.of(value).buffer) : new TextEncoder().encode(value)
+
+      return orError(setsockopt(fd, level, name, bytes, bytes.byteLength))
+    },
+    getOption: (fd, level, name, into) => read(into, () => getsockopt(fd, level, name, into, lengthBytes)),
+    getAddress: (fd, end, into) => read(into, () => (end === 'own' ? getsockname : getpeername)(fd, into, lengthBytes)),
+    send: (fd, bytes) => orError(send(fd, bytes, BigInt(bytes.byteLength), MSG_DONTWAIT | MSG_NOSIGNAL)),
+    close: fd => orError(close(fd))
+  }
+}
+
 /*
  * Numbers of Linux on x86, ARM, RISC-V, LoongArch, POWER and s390. Those of MIPS,
  * SPARC and PA-RISC differ.
