@@ -104,6 +104,9 @@ export class Attempt {
   #plan?: Plan
   #opened?: OpenSocket
 
+  /** With TCP Fast Open: the peer had yet to answer the SYN when the socket was opened */
+  #synWaits = false
+
   constructor (address: Address, at: number, target?: Target, earlier = 0) {
     this.address = address
     this.at = at
@@ -118,11 +121,7 @@ export class Attempt {
 
   /** With TCP Fast Open only what comes back shows that the peer has answered the SYN */
   get isConnected (): boolean {
-    return this.#opened != null && (this.hasAnswered || !this.isPending)
-  }
-
-  get isPending (): boolean {
-    return this.#opened?.established?.look() === 'pending'
+    return this.#opened != null && (this.hasAnswered || !this.#synWaits)
   }
 
   /** The peer has said something */
@@ -235,7 +234,9 @@ export class Attempt {
       throw signal.reason
     }
 
-    if (!this.isPending) {
+    this.#synWaits = established?.look() === 'pending'
+
+    if (!this.#synWaits) {
       this.#cancelTimeout?.()
     }
   }
@@ -258,7 +259,7 @@ export class Attempt {
   async #upgradeOnce (plan: Plan): Promise<Connection> {
     const { init: { log, metrics }, options } = this.#dial as Dial
     const opened = this.#opened as OpenSocket
-    const isPending = this.isPending
+    const isPending = this.#synWaits
     const { ma } = this.address
     const negotiation = plan.negotiation.name === 'optimistic' ? new DialProposal() : undefined
     // only a dial from a listening port may meet one of the peer's
@@ -371,8 +372,10 @@ export class Attempt {
       await raceSignal(established.settled(), signal, { translateError: () => signal.reason })
     }
 
-    if (established?.look() === 'failed') {
-      throw established.error as Error
+    const error = established?.look() === 'failed' ? established.error : undefined
+
+    if (error != null) {
+      throw error
     }
 
     this.#cancelTimeout?.()

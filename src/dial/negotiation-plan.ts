@@ -1,7 +1,19 @@
 import { PLAINTEXT } from '../libp2p.ts'
-import type { NegotiationPlan } from './plan.ts'
 import type { DialProposal } from '../optimistic/dial-proposal.ts'
 import type { UpgraderOptions, UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
+
+/**
+ * How an attempt negotiates its encrypter: optimistically, or in full for one of these reasons
+ *
+ * - `option`: the transport's option says so
+ * - `responder`: the peer proposes
+ * - `unencrypted`: there is no encrypter, so the muxer is proposed first
+ * - `refused`: the address refused an optimistic dial `ago` ms ago
+ * - `redial`: the peer has just refused one
+ */
+export type NegotiationPlan =
+  { readonly name: 'optimistic' | 'option' | 'responder' | 'unencrypted' | 'redial' } |
+  { readonly name: 'refused', readonly ago: number }
 
 /** `refusedAgo` is how long ago the address refused an optimistic dial, in ms, if it did */
 export function planNegotiation (transport: { optimistic?: boolean }, dial: object, refusedAgo?: number): NegotiationPlan {

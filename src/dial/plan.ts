@@ -1,5 +1,6 @@
 import { PlanError } from '../connector.ts'
 import { planNegotiation } from './negotiation-plan.ts'
+import type { NegotiationPlan } from './negotiation-plan.ts'
 import type { Target } from '../connector.ts'
 import type { TCPDialOptions } from '../options.ts'
 import type { UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
@@ -13,19 +14,6 @@ import type { Multiaddr } from '@multiformats/multiaddr'
  * - `taken`: any, because the listening one could not be used
  */
 export type PortPlan = 'listening' | 'any' | 'taken'
-
-/**
- * How an attempt negotiates its encrypter: optimistically, or in full for one of these reasons
- *
- * - `option`: the transport's option says so
- * - `responder`: the peer proposes
- * - `unencrypted`: there is no encrypter, so the muxer is proposed first
- * - `refused`: the address refused an optimistic dial `ago` ms ago
- * - `redial`: the peer has just refused one
- */
-export type NegotiationPlan =
-  { readonly name: 'optimistic' | 'option' | 'responder' | 'unencrypted' | 'redial' } |
-  { readonly name: 'refused', readonly ago: number }
 
 /** How one attempt to dial is made. An attempt that fails may tell which other plan to follow: {@link nextPlan} */
 export interface Plan {

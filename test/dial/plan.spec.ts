@@ -3,7 +3,8 @@ import { expect } from 'aegir/chai'
 import { PlanError } from '../../src/connector.ts'
 import { MAX_ATTEMPTS, nextPlan } from '../../src/dial/plan.ts'
 import type { PlanErrorReason } from '../../src/connector.ts'
-import type { NegotiationPlan, Plan, PortPlan } from '../../src/dial/plan.ts'
+import type { NegotiationPlan } from '../../src/dial/negotiation-plan.ts'
+import type { Plan, PortPlan } from '../../src/dial/plan.ts'
 
 const REASONS: PlanErrorReason[] = ['port-taken', 'simultaneous-open', 'cookie-lost', 'refused']
 const PORTS: PortPlan[] = ['listening', 'any', 'taken']

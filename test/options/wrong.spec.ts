@@ -18,7 +18,7 @@ const wrong: Array<[init: object, message: string]> = [
   [{ linux: true }, `linux of tcp() must be ${LINUX}, not true`],
   [{ linux }, `linux of tcp() must be ${LINUX}, not a function`],
   [{ linux: {} }, `linux of tcp() must be ${LINUX}, not an object`],
-  [{ reusePort: 'yes' }, `reusePort of tcp() must be ${BOOLEAN}, not 'yes' (a string)`],
+  [{ reusePort: 'yes' }, `reusePort of tcp() must be one of true, false, 'shared' (a string), not 'yes' (a string)`],
   [{ optimistic: 'no' }, `optimistic of tcp() must be ${BOOLEAN}, not 'no' (a string)`],
   [{ credit: 'no' }, `credit of tcp() must be ${BOOLEAN}, not 'no' (a string)`],
   [{ sendWindow: 0 }, `sendWindow of tcp() must be ${BOOLEAN}, not 0`],
@@ -55,7 +55,7 @@ const wrong: Array<[init: object, message: string]> = [
   [{ dialOpts: { timeout: '5s' } }, `dialOpts.timeout of tcp() must be ${MS}, not '5s' (a string)`],
   [{ listenOpts: { keepAliveInitialDelay: Symbol('1') } }, `listenOpts.keepAliveInitialDelay of tcp() must be ${MS}, not a symbol`],
   [{ listenOpts: { ipv6Only: 1 } }, `listenOpts.ipv6Only of tcp() must be ${BOOLEAN}, not 1`],
-  [{ reusePort: '\u001b[2J' }, `reusePort of tcp() must be ${BOOLEAN}, not '\\u{1b}[2J' (a string)`]
+  [{ reusePort: '\u001b[2J' }, `reusePort of tcp() must be one of true, false, 'shared' (a string), not '\\u{1b}[2J' (a string)`]
 ]
 
 const misspelt: Array<[init: object, suggestion: string]> = [
