@@ -1,4 +1,0 @@
-import { writeFile } from 'node:fs/promises'
-import { REPORT, apiReport } from './report.ts'
-
-await writeFile(REPORT, apiReport())
