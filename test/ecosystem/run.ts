@@ -35,14 +35,11 @@ interface Program {
 const PUBLIC = ['8.0.0.1', '8.1.0.1', '8.2.0.1', '8.3.0.1', '8.4.0.1']
 
 const PROGRAMS: Record<string, Program> = {
-  ping: {},
   fetch: {},
-  'identify-push': {},
   autonat: { addresses: PUBLIC },
   // AutoNAT 1 verifies nothing, with official too
   'autonat-v1': { addresses: PUBLIC },
   pnet: {},
-  metrics: {},
   // its dials fail, with official too
   'simple-metrics': {},
   requests: {},
