@@ -18,6 +18,7 @@ const LAYERS = [
   ['src/flow'],
   ['src/optimistic'],
   ['src/yamux'],
+  ['src/noise'],
   ['src/listener'],
   ['src/nat'],
   ['src/dial'],

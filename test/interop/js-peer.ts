@@ -8,6 +8,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { Command, Option } from 'commander'
 import { createLibp2p } from 'libp2p'
 import { pEvent } from 'p-event'
+import { noiseCrypto } from '../../src/index.ts'
 import { payload, readToEnd, sendPolitely, tally } from '../fixtures/bytes.ts'
 import { echo } from '../fixtures/echo.ts'
 import { SlowDatastore } from '../fixtures/slow-datastore.ts'
@@ -57,7 +58,7 @@ const LIMITS = { maxInboundStreams: 4_096, maxOutboundStreams: 4_096 }
 async function createNode ({ stack, security, optimism, peerStore }: Common, ask: boolean, listen: string[], gater?: number): Promise<JsNode> {
   const { TRANSPORT } = process.env
   const isDecorated = stack === 'ours' && (optimism === 'all' || optimism === 'known')
-  const options = { tcp: { optimistic: optimism !== 'off' }, encrypter: security === 'tls' ? tls() : noise(), yamux: LIMITS }
+  const options = { tcp: { optimistic: optimism !== 'off' }, encrypter: security === 'tls' ? tls() : noise({ crypto: stack === 'ours' && optimism !== 'off' ? noiseCrypto : undefined }), yamux: LIMITS }
 
   return createLibp2p({
     ...stackOf(stack === 'official' || isDecorated ? stack : 'plain', options),

@@ -6,7 +6,7 @@ import net from 'node:net'
 import { tmpdir } from 'node:os'
 import { identify } from '@libp2p/identify'
 import { defaultLogger } from '@libp2p/logger'
-import { noise, pureJsCrypto } from '@libp2p/noise'
+import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
 import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
@@ -17,7 +17,7 @@ import type { TCPOptions } from '../../src/index.ts'
 
 /** What users have. It is not there when types are checked */
 const BUILT: string = '../../dist/src/index.js'
-const { tcp, optimistic }: typeof import('../../src/index.ts') = await import(BUILT)
+const { tcp, noiseCrypto, optimistic }: typeof import('../../src/index.ts') = await import(BUILT)
 
 const IP4 = '/ip4/127.0.0.1/tcp/0'
 
@@ -101,7 +101,7 @@ if (mode === 'listen') {
 
 async function createNode (listen: string[]): Promise<any> {
   // Bun's own ciphers are not what Noise's default takes
-  const encrypter = noise('Bun' in globalThis ? { crypto: pureJsCrypto } : {})
+  const encrypter = noise('Bun' in globalThis ? { crypto: noiseCrypto } : {})
   const node = await createLibp2p({
     addresses: { listen },
     transports: [tcp()],
