@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import tests from '@libp2p/interface-compliance-tests/transport'
 import { TCP, Unix } from '@multiformats/multiaddr-matcher'
 import { cleanUpAfterAll, temporaryDirectory } from '../fixtures/cleanup.ts'
+import { hasUnixSockets } from '../fixtures/machine.ts'
 import { skipUnless } from '../fixtures/skip.ts'
 import { isThorough } from '../fixtures/thorough.ts'
 import { tcp } from '../fixtures/transport.ts'
@@ -39,7 +40,9 @@ describe('transport compliance over IPv6 (with THOROUGH=true)', () => {
   compliance(() => ['/ip6/::1/tcp/0', '/ip6/::1/tcp/0'], TCP)
 })
 
-describe('transport compliance over a unix socket', () => {
+describe('transport compliance over a unix socket, which Windows lacks', () => {
+  skipUnless(hasUnixSockets)
+
   const defer = cleanUpAfterAll()
   let dir: string
   let sockets = 0

@@ -4,8 +4,10 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { KiB, MiB, payload, sendAll, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
+import { hasUnixSockets } from '../fixtures/machine.ts'
 import { dialedPeer, readAll } from '../fixtures/peers.ts'
 import { rawPair } from '../fixtures/raw.ts'
+import { itIf } from '../fixtures/skip.ts'
 import { closed, openSockets, until, within } from '../fixtures/waiting.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
 import type { Socket } from 'node:net'
@@ -132,7 +134,7 @@ describe('aborting', () => {
       .with.property('name', 'StreamStateError')
   })
 
-  it('abort() over a unix socket closes it', async () => {
+  itIf(hasUnixSockets, 'unix sockets')('abort() over a unix socket closes it', async () => {
     const directory = await temporaryDirectory(defer)
     const { dialer, acceptor } = await rawPair(defer, {}, `/unix/${encodeURIComponent(join(directory, 'a.sock'))}`)
     const event = closed(acceptor)

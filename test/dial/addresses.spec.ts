@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
-import { linkLocal, lookupOf, loopback6 } from '../fixtures/machine.ts'
+import { hasUnixSockets, linkLocal, lookupOf, loopback6 } from '../fixtures/machine.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { itIf } from '../fixtures/skip.ts'
@@ -43,7 +43,7 @@ describe('the address that is dialed', () => {
     await reaches(`${addr}/p2p/12D3KooWCCSMskW88GTUBTYFvtDEuTaBN9oiFvs5LRDHVBRVkcGX`, next)
   })
 
-  it('/unix', async () => {
+  itIf(hasUnixSockets, 'unix sockets')('/unix', async () => {
     const { addr, next } = await rawPeer(defer, { path: join(await temporaryDirectory(defer), 'a.sock') })
     await reaches(addr, next)
   })
@@ -119,7 +119,7 @@ describe('a dial that the network refuses', () => {
     expect(err).to.have.nested.property('cause.code', 'ECONNREFUSED')
   })
 
-  it('names the path of a unix socket', async () => {
+  itIf(hasUnixSockets, 'unix sockets')('names the path of a unix socket', async () => {
     const err = await rawTransport(defer).dial('/unix/%2Fnowhere%2Fa.sock').catch(err => err)
 
     expect(err.message).to.include('/nowhere/a.sock')

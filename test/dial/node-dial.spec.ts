@@ -2,9 +2,10 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { hasLoopbackNetwork } from '../fixtures/machine.ts'
 import { ECHO, createNode } from '../fixtures/node.ts'
 import { portOf } from '../fixtures/raw.ts'
-import { skipUnless } from '../fixtures/skip.ts'
+import { itIf, skipUnless } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
 import { NA } from '../negotiation/fixtures/proposals.ts'
 import { relayTo, remote, reply } from '../negotiation/fixtures/remote.ts'
@@ -80,13 +81,13 @@ describe('a dial by libp2p', () => {
     expect(redials).to.equal(1)
   })
 
-  it('hands on options of this dial from transportManager.dial', async () => {
+  itIf(hasLoopbackNetwork, 'all of 127.0.0.0/8')('hands on options of this dial from transportManager.dial', async () => {
     await dialDirectly(listener.getMultiaddrs()[0], { reusePort: false, localAddress: '127.0.0.42', signal: AbortSignal.timeout(5_000) })
 
     expect(await remoteAddress()).to.match(/^\/ip4\/127\.0\.0\.42\/tcp\/\d+$/)
   })
 
-  it('hands on none of them from node.dial: libp2p drops them', async () => {
+  itIf(hasLoopbackNetwork, 'all of 127.0.0.0/8')('hands on none of them from node.dial: libp2p drops them', async () => {
     const options = { reusePort: false, localAddress: '127.0.0.42' }
     await dialer.dial(listener.getMultiaddrs(), options as object)
 

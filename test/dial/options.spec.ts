@@ -6,8 +6,10 @@ import { TCPConnectError } from '../../src/index.ts'
 import { mergeDialOptions, mergeListenOptions } from '../../src/settings.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
+import { hasLoopbackNetwork, hasSilence } from '../fixtures/machine.ts'
 import { dialedPeer, rawClient, rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
+import { itIf } from '../fixtures/skip.ts'
 import { straceWorks, trace } from '../fixtures/strace.ts'
 import { fullBacklog } from '../fixtures/workers.ts'
 import type { TCPOptions } from '../../src/index.ts'
@@ -87,7 +89,7 @@ describe('options with an unusual value', () => {
 describe('fault 5: options of the dial', () => {
   const defer = cleanUpAfterEach()
 
-  it('localAddress is where we dial from', async () => {
+  itIf(hasLoopbackNetwork, 'all of 127.0.0.0/8')('localAddress is where we dial from', async () => {
     const { socket } = await dialedPeer(defer, { dialOpts: { localAddress: '127.0.0.77' } })
 
     expect(socket).to.have.property('remoteAddress', '127.0.0.77')
@@ -100,14 +102,14 @@ describe('fault 5: options of the dial', () => {
     await expect(dialed).to.eventually.be.rejectedWith(TCPConnectError, /itself/)
   })
 
-  it('localPort is where we dial from', async () => {
+  itIf(hasLoopbackNetwork, 'all of 127.0.0.0/8')('localPort is where we dial from', async () => {
     const localPort = await freePort()
     const { socket } = await dialedPeer(defer, { dialOpts: { localPort, localAddress: '127.0.0.78' } })
 
     expect(socket).to.have.property('remotePort', localPort)
   })
 
-  it('what one dial says comes before what the transport says', async () => {
+  itIf(hasLoopbackNetwork, 'all of 127.0.0.0/8')('what one dial says comes before what the transport says', async () => {
     const { addr, next } = await rawPeer(defer)
     await rawTransport(defer, { dialOpts: { localAddress: '127.0.0.77' } }).dial(addr, { localAddress: '127.0.0.79' })
 
@@ -148,7 +150,7 @@ describe('fault 5: options of the dial', () => {
     await conn.close()
   })
 
-  it('a timeout ends a dial', async () => {
+  itIf(hasSilence, 'a listener whose full queue is silent')('a timeout ends a dial', async () => {
     const port = await fullBacklog(defer)
 
     await expect(rawTransport(defer, { dialOpts: { timeout: 100 } }).dial(`/ip4/127.0.0.1/tcp/${port}`))

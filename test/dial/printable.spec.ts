@@ -4,8 +4,10 @@ import { pEvent } from 'p-event'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { CONTROL_CHARACTERS, controlCharacters, rawLines } from '../fixtures/control-characters.ts'
 import { logLines } from '../fixtures/log-lines.ts'
+import { hasUnixSockets } from '../fixtures/machine.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
+import { itIf } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
 import { seededRandom } from '../lab/process/random.ts'
 import type { MultiaddrConnection, Upgrader } from '@libp2p/interface'
@@ -61,7 +63,7 @@ describe('what comes from a peer stands in no log line as it came', function () 
     expect(Math.max(...lines.map(({ length }) => length))).to.be.below(10 * name.length)
   })
 
-  it('paths of unix sockets', async () => {
+  itIf(hasUnixSockets, 'unix sockets')('paths of unix sockets', async () => {
     const { logger, lines } = logLines(defer)
     const { dial } = rawTransport(defer, {}, { logger })
     const error = await dial(`/unix/${encodeURIComponent('/nowhere\n\x1b[31m')}`).catch(err => err)

@@ -3,8 +3,10 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { collect, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { hasSilence } from '../fixtures/machine.ts'
 import { rawPeer, readAll } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
+import { itIf } from '../fixtures/skip.ts'
 import { openHandles, until, within } from '../fixtures/waiting.ts'
 import { fullBacklog } from '../fixtures/workers.ts'
 import type { Upgrader } from '@libp2p/interface'
@@ -42,9 +44,7 @@ describe('the signal of a dial', () => {
     await expectNothingLeft(before)
   })
 
-  it('fires while connecting: AbortError at once, and no socket is left', async function () {
-    this.timeout(20_000)
-
+  itIf(hasSilence, 'a listener whose full queue is silent')('fires while connecting: AbortError at once, and no socket is left', async () => {
     const port = await fullBacklog(defer)
     const before = openHandles()
     const controller = new AbortController()
@@ -60,9 +60,7 @@ describe('the signal of a dial', () => {
     await expectNothingLeft(before)
   })
 
-  it('times out while connecting: AbortError, and no socket is left', async function () {
-    this.timeout(20_000)
-
+  itIf(hasSilence, 'a listener whose full queue is silent')('times out while connecting: AbortError, and no socket is left', async () => {
     const port = await fullBacklog(defer)
     const before = openHandles()
 

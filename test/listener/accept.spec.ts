@@ -4,6 +4,7 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
+import { hasLoopbackNetwork } from '../fixtures/machine.ts'
 import { rawClient } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { itIf } from '../fixtures/skip.ts'
@@ -78,7 +79,7 @@ describe('accepting connections', function () {
     expect(value('libp2p_tcp_listener_errors_total', `127.0.0.1:${port} inbound_upgrade`)).to.equal(1)
   })
 
-  it('reports where a connection comes from', async () => {
+  itIf(hasLoopbackNetwork, 'all of 127.0.0.0/8')('reports where a connection comes from', async () => {
     const { port, next } = await rawTransport(defer).listen()
     const socket = await rawClient(defer, port, { localAddress: '127.0.0.81' })
     const conn = await next()

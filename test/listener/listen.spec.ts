@@ -5,7 +5,7 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
-import { linkLocal, loopback6 } from '../fixtures/machine.ts'
+import { hasUnixSockets, linkLocal, loopback6 } from '../fixtures/machine.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport, toMultiaddr } from '../fixtures/raw.ts'
 import { itIf } from '../fixtures/skip.ts'
@@ -63,13 +63,13 @@ describe('the address that is listened on', () => {
     return join(await temporaryDirectory(defer), 'a.sock')
   }
 
-  it('/unix', async () => {
+  itIf(hasUnixSockets, 'unix sockets')('/unix', async () => {
     const addr = `/unix/${encodeURIComponent(await unixPath())}`
 
     expect(await answersAt(addr)).to.equal(addr)
   })
 
-  it('/unix is not reported once it is closed', async () => {
+  itIf(hasUnixSockets, 'unix sockets')('/unix is not reported once it is closed', async () => {
     const { listener } = await rawTransport(defer).listen(`/unix/${encodeURIComponent(await unixPath())}`)
     expect(listener.getAddrs()).to.have.lengthOf(1)
 
@@ -77,7 +77,7 @@ describe('the address that is listened on', () => {
     expect(listener.getAddrs()).to.be.empty()
   })
 
-  it('/unix is not reported if another process has it', async () => {
+  itIf(hasUnixSockets, 'unix sockets')('/unix is not reported if another process has it', async () => {
     const { addr } = await rawPeer(defer, { path: await unixPath() })
     const listener = rawTransport(defer).transport.createListener({ upgrader: passThrough() })
 

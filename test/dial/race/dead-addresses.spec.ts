@@ -1,9 +1,10 @@
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../../fixtures/cleanup.ts'
+import { hasSilence } from '../../fixtures/machine.ts'
 import { createNode } from '../../fixtures/node.ts'
 import { portOf } from '../../fixtures/raw.ts'
 import { itIf } from '../../fixtures/skip.ts'
-import { closingPort, countSockets, hasSilence, mutePort, refusedPort, resettingPort, silentPorts, strangerPort, tarpitPort } from './fixtures/addresses.ts'
+import { closingPort, countSockets, mutePort, refusedPort, resettingPort, silentPorts, strangerPort, tarpitPort } from './fixtures/addresses.ts'
 import { liveNode } from './fixtures/live-node.ts'
 import type { TestNode } from '../../fixtures/node.ts'
 

@@ -1,12 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../../fixtures/cleanup.ts'
+import { hasSilence } from '../../fixtures/machine.ts'
 import { createNode } from '../../fixtures/node.ts'
 import { rawPeer } from '../../fixtures/peers.ts'
 import { portOf, rawTransport } from '../../fixtures/raw.ts'
 import { skipUnless } from '../../fixtures/skip.ts'
 import { until } from '../../fixtures/waiting.ts'
-import { addressOf, countSockets, hasSilence, mutePort, silentPorts, somePeerId } from './fixtures/addresses.ts'
+import { addressOf, countSockets, mutePort, silentPorts, somePeerId } from './fixtures/addresses.ts'
 
 describe('what the end of a race tells', () => {
   const defer = cleanUpAfterEach()

@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../../fixtures/cleanup.ts'
+import { hasSilence } from '../../fixtures/machine.ts'
 import { createNode } from '../../fixtures/node.ts'
 import { skipUnless } from '../../fixtures/skip.ts'
 import { until, within } from '../../fixtures/waiting.ts'
-import { addressOf, countSockets, hasSilence, mutePort, refusedPort, silentPorts, somePeerId, strangerPort } from './fixtures/addresses.ts'
+import { addressOf, countSockets, mutePort, refusedPort, silentPorts, somePeerId, strangerPort } from './fixtures/addresses.ts'
 import { liveNode } from './fixtures/live-node.ts'
 
 describe('addresses that are dialed at once', function () {

@@ -1,11 +1,12 @@
 import { expect } from 'aegir/chai'
 import fc from 'fast-check'
 import { cleanUpAfterAll, cleaningUp } from '../../fixtures/cleanup.ts'
+import { hasSilence } from '../../fixtures/machine.ts'
 import { createNode } from '../../fixtures/node.ts'
 import { portOf } from '../../fixtures/raw.ts'
 import { isThorough } from '../../fixtures/thorough.ts'
 import { until } from '../../fixtures/waiting.ts'
-import { addressOf, closingPort, countSockets, hasSilence, mutePort, refusedPort, resettingPort, silentPorts, somePeerId, strangerPort, tarpitPort } from './fixtures/addresses.ts'
+import { addressOf, closingPort, countSockets, mutePort, refusedPort, resettingPort, silentPorts, somePeerId, strangerPort, tarpitPort } from './fixtures/addresses.ts'
 import type { TestNode } from '../../fixtures/node.ts'
 
 const KINDS = ['silent', 'refused', 'resetting', 'closing', 'mute', 'tarpit', 'stranger', 'no-route'] as const
