@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { withWorkers } from '../test/lab/process/worker.ts'
 import { rememberCommit } from '../test/lab/report/environment.ts'
 import { addressesCommand } from './addresses/command.ts'
 import { allCommand } from './all/command.ts'
@@ -35,7 +36,8 @@ if (!first.startsWith('-') && !['', 'help', ...suites].includes(first)) {
   program.error(`error: unknown suite '${first}'. There are ${suites.join(', ')}.`)
 }
 
-await program.parseAsync().catch((err: Error) => {
+// no process is left, whatever happens
+await withWorkers(async () => program.parseAsync()).catch((err: Error) => {
   // eslint-disable-next-line no-console
   console.error(err.message)
   process.exitCode = 1

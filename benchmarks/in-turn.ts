@@ -1,6 +1,5 @@
 import { progress } from '../test/lab/process/progress.ts'
 import { seededRandom, shuffled } from '../test/lab/process/random.ts'
-import { withWorkers } from '../test/lab/process/worker.ts'
 import { SeriesList } from './series.ts'
 import type { Measured, Series } from './series.ts'
 import type { Measurements } from '../test/lab/measure/measurements.ts'
@@ -29,20 +28,18 @@ export async function inTurn (jobs: Job[], { rounds, seed }: Turns): Promise<{ s
   const rows = Object.values(Object.groupBy(jobs, ({ group, row }) => `${group}, ${row}`)).map(rivals => rivals ?? [])
 
   try {
-    await withWorkers(async () => {
-      for (let round = 1; round <= rounds; round++) {
-        for (const { measure, ...measured } of shuffled(rows, random).flatMap(rivals => shuffled(rivals, random))) {
-          const doing = `round ${round} of ${rounds}, ${Object.values(measured).join(', ')}`
-          shown.step(doing)
+    for (let round = 1; round <= rounds; round++) {
+      for (const { measure, ...measured } of shuffled(rows, random).flatMap(rivals => shuffled(rivals, random))) {
+        const doing = `round ${round} of ${rounds}, ${Object.values(measured).join(', ')}`
+        shown.step(doing)
 
-          try {
-            list.add(measured, round, await measure(message => { shown.note(`${doing}: ${message}`) }))
-          } catch (err: any) {
-            failures.push(`Failed in ${doing}: ${String(err.message).split('\n')[0]}`)
-          }
+        try {
+          list.add(measured, round, await measure(message => { shown.note(`${doing}: ${message}`) }))
+        } catch (err: any) {
+          failures.push(`Failed in ${doing}: ${String(err.message).split('\n')[0]}`)
         }
       }
-    })
+    }
   } finally {
     shown.stop()
   }

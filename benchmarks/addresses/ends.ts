@@ -1,11 +1,12 @@
 import { exec } from '../../test/lab/link/exec.ts'
 import { addressOf } from '../../test/lab/peers/address.ts'
-import { binaryOf, buildPeer } from '../../test/lab/peers/build.ts'
+import { binaryOf } from '../../test/lab/peers/build.ts'
 import { runProgram } from '../../test/lab/process/program.ts'
 import { scriptPath } from '../../test/lab/script-path.ts'
 import { activeOpens } from './kernel-counters.ts'
-import type { Dialed, ProgramStack, StackName } from './report.ts'
-import type { AddressesTasks } from './worker.ts'
+import { isProgram } from './measure.ts'
+import type { ProgramStack, StackName } from './measure.ts'
+import type { AddressesTasks, Dialed } from './worker.ts'
 import type { Link } from '../../test/lab/link/link.ts'
 import type { Program } from '../../test/lab/process/program.ts'
 import type { Worker } from '../../test/lab/process/worker.ts'
@@ -29,11 +30,7 @@ export interface Ends {
 const TIMEOUT = 60_000
 
 /** Of the live address of a program. The namespace has no other program that could have it */
-const HIGH_PORT = 65_000
-
-export function isProgram (stack: StackName): stack is ProgramStack {
-  return stack === 'go' || stack === 'rust'
-}
+const HIGH_PORTS: Record<ProgramStack, number> = { go: 65_000, rust: 65_001 }
 
 export async function openEnds (link: Link, stack: StackName): Promise<Ends> {
   return isProgram(stack) ? programEnds(link, stack) : workerEnds(link, stack)
@@ -58,15 +55,9 @@ async function workerEnds (link: Link, stack: StackName): Promise<Ends> {
 
 /** Such a peer at both ends, and a stranger that is one too */
 async function programEnds (link: Link, name: ProgramStack): Promise<Ends> {
-  const built = await buildPeer(name)
-
-  if (built.status === 'missing-toolchain') {
-    throw new Error(`there is no working ${built.toolchain} on this machine`)
-  }
-
   const start = (end: 'listener' | 'dialer', ...args: string[]): Program => runProgram(link.commandAt(end, [binaryOf(name), ...args]))
-  // go-libp2p dials the lowest port first: the kernel chooses none as high as this
-  const peers = [HIGH_PORT, 0].map(port => start('listener', 'listen', '--host', '0.0.0.0', '--port', `${port}`))
+  // go-libp2p dials the lowest port first: the kernel chooses none as high as these
+  const peers = [HIGH_PORTS[name], 0].map(port => start('listener', 'listen', '--host', '0.0.0.0', '--port', `${port}`))
   const dialer = start('dialer', 'dial', '-', '--bytes', '1', '--timeout-ms', `${TIMEOUT}`)
   const others = await link.start<AddressesTasks>('listener', { script: scriptPath(import.meta.url, 'worker'), args: ['official'], name: 'the others' })
   const [live, stranger] = await Promise.all(peers.map(async peer => peer.nextLine()))

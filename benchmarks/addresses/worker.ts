@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { STACKS, transportOf } from '../../test/lab/peers/stacks.ts'
 import { serve } from '../../test/lab/process/serve.ts'
 import { activeOpens, counterIn } from './kernel-counters.ts'
-import type { CostRow, CrawlRow, Dialed } from './report.ts'
+import type { Measurements } from '../../test/lab/measure/measurements.ts'
 import type { Libp2p, Stream } from '@libp2p/interface'
 
 /** Nodes at one end of a link: `worker <stack>`. What libp2p does in a dial is at its defaults */
@@ -14,16 +14,44 @@ import type { Libp2p, Stream } from '@libp2p/interface'
 /** A listener takes five connections a second of one host by default */
 const CALM = { inboundConnectionThreshold: 1_000_000, maxIncomingPendingConnections: 1_000_000 }
 
+export interface Dialed {
+  /** Until the first echoed byte, in ms. Undefined if the dial failed */
+  ms?: number
+
+  /** How long the dial took, also if it failed, in ms */
+  lasted: number
+  error?: string
+
+  /** How many sockets the dial opened */
+  sockets: number
+}
+
+export interface Crawled {
+  /** When each reachable peer was connected, in ms since the first dial */
+  connected: number[]
+
+  /** In ms */
+  lasted: number
+
+  /** The most sockets that were connecting or open at a time */
+  sockets: number
+
+  /** As the kernel counts them, those that were sent again too */
+  syns: number
+
+  /** Of this process, in ms */
+  cpu: number
+}
+
 const ECHO = '/fast-tcp/addresses/echo/1.0.0'
 
 const [name] = process.argv.slice(2) as [keyof typeof STACKS]
 const stack = await STACKS[name]()
-const nodes: Libp2p[] = []
+let raced: Promise<Libp2p> | undefined
+let plain: Promise<Libp2p> | undefined
 
-async function start (listen: string[], isEchoing = false): Promise<Libp2p> {
-  const node: Libp2p = await stack.createLibp2p({ ...stack.options, addresses: { listen }, connectionMonitor: { enabled: false }, connectionManager: CALM })
-
-  nodes.push(node)
+async function start (listen: string[], isEchoing = false, options: object = {}): Promise<Libp2p> {
+  const node: Libp2p = await stack.createLibp2p({ ...stack.options, ...options, addresses: { listen }, connectionMonitor: { enabled: false }, connectionManager: CALM })
 
   if (isEchoing) {
     await node.handle(ECHO, stream => {
@@ -104,25 +132,32 @@ const tasks = {
     return dials
   },
 
-  /** Dials a peer whose first address is live, in batches: by a node that races addresses and by one that does not, in turn */
-  async cost (addresses: string[], batches: number, size: number): Promise<CostRow[]> {
-    const raced = await start([])
-    const plain: Libp2p = await stack.createLibp2p({ ...stack.options, transports: [await transportOf('plain', { attemptDelay: false })], addresses: { listen: [] }, connectionMonitor: { enabled: false } })
-    const rows: CostRow[] = []
+  /** Dials a peer whose first address is live, by a node that races addresses or by one that does not */
+  async batch (addresses: string[], isRaced: boolean, size: number): Promise<Measurements> {
+    const node = await (isRaced ? raced ??= start([]) : plain ??= start([], false, { transports: [await transportOf('plain', { attemptDelay: false })] }))
+    const sockets = new Sockets()
+    const cpu = process.cpuUsage()
+    const began = performance.now()
 
-    nodes.push(plain)
+    for (let i = 0; i < size; i++) {
+      const connection = await node.dial(addresses.map(address => stack.multiaddr(address)))
 
-    for (let i = 0; i < 2 * batches; i++) {
-      const isRaced = (i + Math.floor(i / 2)) % 2 === 0
-
-      rows.push({ isRaced, ...await dialBatch(isRaced ? raced : plain, addresses, size) })
+      await connection.close()
     }
 
-    return rows
+    const { user, system } = process.cpuUsage(cpu)
+
+    sockets.end()
+
+    return [
+      { metric: 'CPU', unit: 'ms', value: (user + system) / 1_000 / size },
+      { metric: 'time', unit: 'ms', value: (performance.now() - began) / size },
+      { metric: 'sockets', unit: '', value: sockets.count / size }
+    ]
   },
 
   /** Dials peers until all that are reachable are connected */
-  async crawl (peers: string[][], reachable: number, limit: number): Promise<Omit<CrawlRow, 'stack'>> {
+  async crawl (peers: string[][], reachable: number, limit: number): Promise<Crawled> {
     const node = await start([])
     const sockets = new Sockets()
     const over = new AbortController()
@@ -145,7 +180,7 @@ const tasks = {
 
     const lasted = performance.now() - began
     const { user, system } = process.cpuUsage(cpu)
-    const row = { connected, lasted, reachable, sockets: sockets.most, syns: sentSyns() - syns, cpu: (user + system) / 1_000 }
+    const row = { connected, lasted, sockets: sockets.most, syns: sentSyns() - syns, cpu: (user + system) / 1_000 }
 
     clearTimeout(timer)
     sockets.end()
@@ -172,24 +207,6 @@ async function dialOnce (node: Libp2p, addresses: string[]): Promise<Dialed> {
   } finally {
     sockets.end()
   }
-}
-
-async function dialBatch (node: Libp2p, addresses: string[], size: number): Promise<Omit<CostRow, 'isRaced'>> {
-  const sockets = new Sockets()
-  const cpu = process.cpuUsage()
-  const began = performance.now()
-
-  for (let i = 0; i < size; i++) {
-    const connection = await node.dial(addresses.map(address => stack.multiaddr(address)))
-
-    await connection.close()
-  }
-
-  const { user, system } = process.cpuUsage(cpu)
-
-  sockets.end()
-
-  return { cpu: (user + system) / 1_000 / size, ms: (performance.now() - began) / size, sockets: sockets.count / size }
 }
 
 /** A crawler tries again what has failed */

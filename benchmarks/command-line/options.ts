@@ -24,15 +24,21 @@ export function rivalsOption (suite: SuiteName): Option {
     .argParser(listOf(oneOf(namesIn(suite))))
 }
 
-/**
- * Those that are wanted, installed or built where they are not there yet. One for which
- * that fails is left out, and noted.
- */
-export async function prepareRivals (suite: SuiteName, wanted: { levels?: Level[], rivals?: string[] }): Promise<{ contenders: Contender[], notes: string[] }> {
+export async function prepareRivals (suite: SuiteName, wanted: { levels?: Level[], rivals?: string[] }): Promise<Prepared> {
+  return prepareContenders(selectContenders(suite, wanted))
+}
+
+interface Prepared {
+  contenders: Contender[]
+  notes: string[]
+}
+
+/** Installs or builds what is not there yet. One for which that fails is left out, and noted. */
+export async function prepareContenders (wanted: Contender[]): Promise<Prepared> {
   const contenders: Contender[] = []
   const notes: string[] = []
 
-  for (const contender of selectContenders(suite, wanted)) {
+  for (const contender of wanted) {
     try {
       // eslint-disable-next-line no-console
       await contender.prepare?.(message => { console.error(message) })

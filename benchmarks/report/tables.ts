@@ -42,13 +42,14 @@ export function medianTable (series: Series[], group: string, columns: MetricCol
 export function ratioTable (series: Series[], group: string, metrics: string[], base: string, titles: Record<string, string> = {}): string {
   const rows = namesOf(series, 'row', { group }).filter(row => series.some(one => one.group === group && one.row === row && metrics.includes(one.metric)))
   const rivals = namesOf(series, 'rival', { group }).filter(rival => rival !== base)
+  const isRepeated = series.some(({ samples }) => samples.length > 1)
   const ratios = (row: string, rival: string): Array<Comparison | undefined> => metrics.map(metric => ratioOf(series, { group, row, rival, metric }, { rival: base }))
 
   return markdownTable(tableOf(rows, [
     ['row', row => titles[row] ?? row, 'left'],
     ...rivals.flatMap((rival): Array<ColumnOf<string>> => [
       [`${NAMES[rival] ?? rival}, ${metrics.join(' / ')}`, row => ratios(row, rival).map(marked).join(' / ')],
-      ['p10-p90', row => ratios(row, rival).map(spread).join(' / ')]
+      ...isRepeated ? [['p10-p90', row => ratios(row, rival).map(spread).join(' / ')] satisfies ColumnOf<string>] : []
     ])
   ]))
 }

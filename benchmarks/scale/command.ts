@@ -1,10 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
-import { LEVELS, selectContenders } from '../../test/lab/peers/registry.ts'
-import { commandText, outOption, rivalsOption, seedOption } from '../command-line/options.ts'
-import { showResults } from '../report/results-old.ts'
-import { scaleResults } from './page.ts'
-import { runScale } from './run.ts'
+import { LEVELS } from '../../test/lab/peers/registry.ts'
+import { outOption, prepareRivals, rivalsOption, seedOption } from '../command-line/options.ts'
+import { inTurn } from '../in-turn.ts'
+import { reportOf } from '../report/report.ts'
+import { showResults } from '../report/results.ts'
+import { measureConnections } from './measure.ts'
+import { scalePage } from './page.ts'
 import type { Level } from '../../test/lab/peers/contender.ts'
 
 interface ScaleFlags {
@@ -19,8 +22,8 @@ interface ScaleFlags {
 }
 
 /** At the stream level 10,000 connections would be minutes of handshakes. */
-const FULL = { counts: [10, 100, 1_000, 10_000], rounds: 3, maxStreamLevel: 1_000 }
-const QUICK = { counts: [10, 100, 1_000], rounds: 1, maxStreamLevel: 100 }
+const FULL = { counts: [10, 100, 1_000, 10_000], rounds: 3, mostStreams: 1_000 }
+const QUICK = { counts: [10, 100, 1_000], rounds: 1, mostStreams: 100 }
 
 export const scaleCommand = new Command('scale')
   .description('what many idle connections cost, against node:net and the official transport')
@@ -32,14 +35,32 @@ export const scaleCommand = new Command('scale')
   .option('--hold <ms>', 'how long connections lie idle', numberFrom(0), 1_000)
   .addOption(seedOption())
   .addOption(outOption())
-  .action(async ({ quick = false, out, ...flags }: ScaleFlags, command: Command) => {
-    const { maxStreamLevel, ...defaults } = quick ? QUICK : FULL
-    const report = await runScale({
-      ...defaults,
-      maxStreamLevel: quick && flags.counts == null ? maxStreamLevel : FULL.maxStreamLevel,
-      ...flags,
-      command: commandText(command),
-      contenders: selectContenders('scale', flags)
-    })
-    await showResults(scaleResults(report), out)
+  .action(async ({ quick = false, out, levels, rivals, hold, seed, ...flags }: ScaleFlags, command: Command) => {
+    const { rounds, counts, mostStreams } = { ...quick ? QUICK : FULL, ...quick && flags.counts != null ? { mostStreams: FULL.mostStreams } : {}, ...flags }
+    const { contenders, notes } = await prepareRivals('scale', { levels, rivals })
+    const limit = descriptorLimit()
+    const possible = counts.filter(count => count + SPARE <= limit)
+    const jobs = possible.flatMap(count => contenders.filter(({ level }) => level === 'connection' || count <= mostStreams).map(contender => ({
+      group: contender.level,
+      row: `${count}`,
+      rival: contender.name,
+      measure: async (note: (message: string) => void) => measureConnections(contender, count, hold, note)
+    })))
+    const { series, failures } = await inTurn(jobs, { rounds, seed })
+    const skipped = counts.filter(count => !possible.includes(count)).map(count => `${count} connections were skipped: a process may have ${limit} file descriptors (see ulimit -n).`)
+
+    await showResults(scalePage(reportOf('scale', command, { seed, contenders, notes: [...notes, ...skipped, ...failures], series })), out)
   })
+
+/** Descriptors that a process needs besides its connections */
+const SPARE = 200
+
+/** Node raises its limit to the hard one when it starts. */
+function descriptorLimit (): number {
+  try {
+    return Number(/^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity)
+  } catch {
+    // not Linux
+    return Infinity
+  }
+}

@@ -58,16 +58,15 @@ export async function openAll (ends: ScaleEnds, addresses: string[], count: numb
  */
 export async function closeAll (ends: ScaleEnds): Promise<Took> {
   await each(ends, async end => end.ask('watchClosing'))
-  // `costStart` would count the event loop's delay, which is that of dialing
-  const before = await each(ends, async end => end.ask('cpuTime'))
+  await each(ends, async end => end.ask('costStart'))
   const started = performance.now()
   await ends.dialer.ask('closeAll')
   await unlessItTakesTooLong(ends, 0, each(ends, async end => end.ask('allClosed')))
   const milliseconds = performance.now() - started
-  const after = await each(ends, async end => end.ask('cpuTime'))
+  const { dialer, listener } = await each(ends, async end => end.ask('costEnd'))
   await unlessItTakesTooLong(ends, 0, each(ends, async end => end.ask('reached', 0)))
 
-  return { milliseconds, cpu: { dialer: after.dialer - before.dialer, listener: after.listener - before.listener } }
+  return { milliseconds, cpu: { dialer: dialer.user + dialer.system, listener: listener.user + listener.system } }
 }
 
 /** @throws {Error} if the ends do not come to have that many connections */

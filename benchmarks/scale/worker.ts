@@ -4,8 +4,6 @@ import { memoryTasks } from '../../test/lab/measure/memory.ts'
 import { withoutPeer } from '../../test/lab/peers/address.ts'
 import { openAmongAll } from '../../test/lab/peers/registry.ts'
 import { serve } from '../../test/lab/process/serve.ts'
-import { Dialing } from './dialing.ts'
-import type { P50AndP99 } from '../../test/lab/measure/percentiles.ts'
 import type { Dialed } from '../../test/lab/peers/contender.ts'
 
 /** One end of many connections of one contender: `worker <level> <contender>`. */
@@ -16,7 +14,6 @@ const POLL_SHARE = 0.02
 
 const [level, name] = process.argv.slice(2)
 const peer = await openAmongAll(level, name)
-const dialing = new Dialing(peer)
 const connections: Dialed[] = []
 let allClosed: Promise<void> | undefined
 
@@ -26,21 +23,30 @@ const tasks = {
 
   listen: async (hosts: string[]): Promise<string[]> => (await peer.listen(hosts)).map(withoutPeer),
 
-  dial: async (addresses: string[], count: number): Promise<number> => dialing.dial(addresses, count, connections),
+  /**
+   * Dials until there are so many connections. At each address one dial is under way at
+   * a time: libp2p joins dials of the same address.
+   *
+   * @returns how long it took, in ms
+   */
+  async dial (addresses: string[], count: number): Promise<number> {
+    const started = performance.now()
+    let begun = 0
 
-  dialTimes: (): P50AndP99 => dialing.take(),
+    await Promise.all(addresses.map(async address => {
+      while (begun < count) {
+        begun++
+        connections.push(await peer.dial(address))
+      }
+    }))
+
+    return performance.now() - started
+  },
 
   connections: (): number => peer.connections(),
 
   async closeAll (): Promise<void> {
     await Promise.all(connections.splice(0).map(async connection => connection.close()))
-  },
-
-  /** Of this process so far, in microseconds. */
-  cpuTime (): number {
-    const { user, system } = process.cpuUsage()
-
-    return user + system
   },
 
   /** Not before it must: the listeners take memory. */
