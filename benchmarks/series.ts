@@ -29,7 +29,7 @@ export interface Report extends Environment {
   benchmark: string
 
   /** Of the order of rows and rivals */
-  seed: number
+  seed?: number
   rivals: Rival[]
 
   /** What could not be measured, and why */

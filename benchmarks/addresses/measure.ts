@@ -7,10 +7,10 @@ import { openEnds, startWorkers } from './ends.ts'
 import { HOSTS, NETWORKS, addNetworks } from './network.ts'
 import type { Ends, Listening } from './ends.ts'
 import type { Dialed } from './worker.ts'
-import type { Job, Turns } from '../in-turn.ts'
-import type { Report } from '../series.ts'
 import type { Link } from '../../test/lab/link/link.ts'
 import type { Measurements } from '../../test/lab/measure/measurements.ts'
+import type { Job, Turns } from '../in-turn.ts'
+import type { Report } from '../series.ts'
 
 /** Programs of other languages dial themselves, with the options of their libraries at their defaults */
 export const STACKS = ['official', 'transport', 'ours', 'go', 'rust'] as const

@@ -3,10 +3,12 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
-import { commandText, outOption } from '../command-line/options.ts'
-import { showResults, writeResults } from '../report/results-old.ts'
+import { selectContenders } from '../../test/lab/peers/registry.ts'
+import { outOption } from '../command-line/options.ts'
+import { reportOf } from '../report/report.ts'
+import { showResults, writeResults } from '../report/results.ts'
 import { isNative } from './ends.ts'
-import { loadResults } from './page.ts'
+import { loadPage } from './page.ts'
 import { PAIRS, runLoad } from './run.ts'
 import type { Cell, JsName, LoadReport, Pair, Refill, StackName } from './report.ts'
 
@@ -69,12 +71,11 @@ export const loadCommand = new Command('load')
       fetches,
       transfers,
       jobs,
-      command: commandText(command),
-      earlier: keep && out != null ? await earlierReport(out) : undefined,
-      onProgress: async report => { await (out == null ? undefined : writeResults({ ...loadResults(report), charts: {} }, out)) }
+      report: { ...reportOf('load', command, { contenders: selectContenders('throughput', { levels: ['stream'], rivals: JS }), notes: [], series: [] }), link: '', rows: [], slowReaders: [], fetches: [], transfers: [], ...keep && out != null ? await earlierRows(out) : {} },
+      onProgress: async report => { await (out == null ? undefined : writeResults({ ...loadPage(report), charts: {} }, out)) }
     })
 
-    await showResults(loadResults(report), out)
+    await showResults(loadPage(report), out)
   })
 
 function endsOf (pair: string): [StackName, StackName] {
@@ -85,10 +86,18 @@ function jsNames (value: string): JsName[] {
   return value === 'none' ? [] : listOf(oneOf(JS))(value)
 }
 
-async function earlierReport (out: string): Promise<LoadReport | undefined> {
+type Rows = Pick<LoadReport, 'link' | 'rows' | 'slowReaders' | 'fetches' | 'transfers'>
+
+async function earlierRows (out: string): Promise<Partial<Rows>> {
   const file = path.join(out, 'load.json')
 
-  return existsSync(file) ? JSON.parse(await readFile(file, 'utf8')) : undefined
+  if (!existsSync(file)) {
+    return {}
+  }
+
+  const { link, rows, slowReaders, fetches, transfers }: Rows = JSON.parse(await readFile(file, 'utf8'))
+
+  return { link, rows, slowReaders, fetches, transfers }
 }
 
 function cellsOf ({ rates, roundTrips, queues, congestion, uploads, refills }: Pick<Matrix, 'rates' | 'roundTrips' | 'queues' | 'congestion' | 'uploads' | 'refills'>): Cell[] {

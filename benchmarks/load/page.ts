@@ -1,52 +1,48 @@
 import { NAMES } from '../../test/lab/peers/names.ts'
-import { provenance } from '../../test/lab/report/environment.ts'
 import { short, whole } from '../../test/lab/report/numbers.ts'
 import { markdownTable, tableOf } from '../../test/lab/report/table.ts'
 import { jain, median, percentile, sum } from '../../test/lab/statistics.ts'
-import { latencyChart, memoryChart } from './chart.ts'
+import { latencyChart } from './chart.ts'
 import { EARLY } from './report.ts'
 import { ratioOf, throughputOf, verdictsOf } from './verdicts.ts'
 import type { LoadReport, LoadRow, TransferRow } from './report.ts'
-import type { Results } from '../report/results-old.ts'
+import type { Results } from '../report/results.ts'
 
-export function loadResults (report: LoadReport): Results {
-  const { rows, slowReaders, fetches, transfers, notes } = report
-  const hasLatencies = rows.some(({ waits }) => waits != null)
+export function loadPage (report: LoadReport): Results<LoadReport> {
+  const { link, rows, slowReaders, fetches, transfers } = report
   const commits = [...new Set([...rows, ...slowReaders, ...fetches, ...transfers].map(({ commit }) => commit ?? 'unknown'))]
 
   return {
-    name: 'load',
-    json: report,
-    page: [
-      '# A busy line',
-      provenance(report),
-      ...commits.length > 1 ? [`Measured at ${commits.join(', ')}; each row of \`load.json\` has its commit.`] : [],
-      ...notes.length > 0 ? [notes.map(note => `- Not measured: ${note}`).join('\n')] : [],
-      ...rows.length > 0 ? linesOf(report, hasLatencies) : [],
-      ...slowReaders.length > 0 ? slowReadersOf(report) : [],
-      ...fetches.length > 0 ? fetchesOf(report) : [],
-      ...transfers.length > 0 ? transfersOf(report) : []
-    ].join('\n\n'),
-    charts: {
-      ...hasLatencies ? { load: latencyChart(report) } : {},
-      ...slowReaders.length > 0 ? { 'load-memory': memoryChart(report) } : {}
-    }
+    report,
+    title: 'A busy line',
+    about: [
+      `${link}, with a rate and a drop-tail queue in each direction. Streams upload 64 KiB messages as fast as they may. Beside them a stream that was opened before echoes 100 B every 100 ms, a new stream does so every second, and libp2p's timeouts, ping and connection monitor are at their defaults at both ends. Times are in ms. Where the relay was late (\`~\`), the machine had too much else to do, and the row says little.`,
+      ...commits.length > 1 ? [`Measured at ${commits.join(', ')}; each row of the JSON has its commit.`] : []
+    ].join(' '),
+    sections: [
+      ...rows.length > 0 ? linesOf(report) : [],
+      ...slowReaders.length > 0 ? [slowReadersOf(report)] : [],
+      ...fetches.length > 0 ? [fetchesOf(report)] : [],
+      ...transfers.length > 0 ? [transfersOf(report)] : []
+    ],
+    charts: rows.some(({ waits }) => waits != null) ? { load: latencyChart(report) } : {}
   }
 }
+
+type Section = Results['sections'][number]
 
 /** In ms; more is no link of this rate */
 const MOST_LATE = 10
 
-function linesOf (report: LoadReport, hasLatencies: boolean): string[] {
-  const { rows, link } = report
+function linesOf (report: LoadReport): Section[] {
+  const { rows } = report
   const rates = [...new Set(rows.map(({ rate }) => rate))].toSorted((a, b) => a - b)
+  const causes = causesOf(rows)
 
-  return [
-    `${link}, with a rate and a drop-tail queue in each direction. Streams upload 64 KiB messages as fast as they may. Beside them a stream that was opened before echoes 100 B every 100 ms, a new stream does so every second, and libp2p's timeouts, ping and connection monitor are at their defaults at both ends. Times are in ms. Where the relay was late (\`~\`), the machine had too much else to do, and the row says little.`,
-    ...hasLatencies ? ['![How long an echo on an old stream and one on a new stream take over time, for each pair of transports. The official connection dies.](load.svg)'] : [],
-    '## From 2 Mbit/s up',
-    `A new stream fails if it is not open and has not echoed within 10 s, as libp2p has it by default. Throughput is that of the first ${EARLY / 1_000} s, or of as long as the connection lived, as a part of official's on the same line.`,
-    markdownTable(tableOf(verdictsOf(report).toSorted((a, b) => b.congestion.localeCompare(a.congestion)), [
+  return [{
+    title: 'From 2 Mbit/s up',
+    text: `A new stream fails if it is not open and has not echoed within 10 s, as libp2p has it by default. Throughput is that of the first ${EARLY / 1_000} s, or of as long as the connection lived, as a part of official's on the same line.`,
+    table: markdownTable(tableOf(verdictsOf(report).toSorted((a, b) => b.congestion.localeCompare(a.congestion)), [
       ['congestion control', ({ congestion }) => congestion, 'left'],
       ['uploader', ({ dialer }) => NAMES[dialer], 'left'],
       ['receiver', ({ listener }) => NAMES[listener], 'left'],
@@ -58,10 +54,10 @@ function linesOf (report: LoadReport, hasLatencies: boolean): string[] {
       ['fairness of four, at least', ({ fairness }) => fairness?.toFixed(3) ?? '-'],
       ['throughput, least', ({ throughput }) => throughput?.least.toFixed(2) ?? '-'],
       ['median', ({ throughput }) => throughput?.median.toFixed(2) ?? '-']
-    ])),
-    ...rates.flatMap(rate => [`## ${rate} Mbit/s`, lineTable(rows.filter(row => row.rate === rate))]),
-    ...causesOf(rows)
-  ]
+    ]))
+  },
+  ...rates.map(rate => ({ title: `${rate} Mbit/s`, table: lineTable(rows.filter(row => row.rate === rate)) })),
+  ...causes === '' ? [] : [{ title: 'What ended connections, by uploader', text: causes }]]
 }
 
 function lineTable (rows: LoadRow[]): string {
@@ -93,7 +89,7 @@ function ms (time?: number | null): string {
   return time == null || Number.isNaN(time) ? 'never' : whole(time)
 }
 
-function causesOf (rows: LoadRow[]): string[] {
+function causesOf (rows: LoadRow[]): string {
   const causes = new Map<string, number>()
 
   for (const { error, dialer } of rows) {
@@ -103,15 +99,14 @@ function causesOf (rows: LoadRow[]): string[] {
     }
   }
 
-  return causes.size === 0 ? [] : ['What ended connections, by uploader:', [...causes].map(([cause, count]) => `- ${cause} (${count} times)`).join('\n')]
+  return [...causes].map(([cause, count]) => `- ${cause} (${count} times)`).join('\n')
 }
 
-function slowReadersOf ({ slowReaders }: LoadReport): string[] {
-  return [
-    '## A slow reader',
-    'A handler reads with `for await` and takes 20 ms for each 64 KiB, so 3 MiB/s. A sender has 256 MiB for it, over loopback, and waits for `onDrain()` whenever `send` returns `false`. Memory is what the process takes (RSS), in MiB.',
-    '![Memory of sender and receiver over time](load-memory.svg)',
-    markdownTable(tableOf(slowReaders, [
+function slowReadersOf ({ slowReaders }: LoadReport): Section {
+  return {
+    title: 'A slow reader',
+    text: 'A handler reads with `for await` and takes 20 ms for each 64 KiB, so 3 MiB/s. A sender has 256 MiB for it, over loopback, and waits for `onDrain()` whenever `send` returns `false`. Memory is what the process takes (RSS), in MiB.',
+    table: markdownTable(tableOf(slowReaders, [
       ['transport', ({ stack }) => NAMES[stack], 'left'],
       ['sender, at first', ({ samples }) => whole(samples[0].sender)],
       ['at most', ({ samples }) => whole(Math.max(...samples.map(({ sender }) => sender)))],
@@ -121,27 +116,27 @@ function slowReadersOf ({ slowReaders }: LoadReport): string[] {
       ['read', ({ read }) => whole(read)],
       ['ended by', ({ error }) => error ?? '-', 'left']
     ]))
-  ]
+  }
 }
 
-function fetchesOf ({ fetches }: LoadReport): string[] {
-  return [
-    '## Helia',
-    'A Helia node fetches a file of 60 MiB from another by bitswap, over 10 Mbit/s and 82 ms with a queue of 256 KiB; 53 s are what the line alone takes.',
-    markdownTable(tableOf(fetches, [
+function fetchesOf ({ fetches }: LoadReport): Section {
+  return {
+    title: 'Helia',
+    text: 'A Helia node fetches a file of 60 MiB from another by bitswap, over 10 Mbit/s and 82 ms with a queue of 256 KiB; 53 s are what the line alone takes.',
+    table: markdownTable(tableOf(fetches, [
       ['transport', ({ stack }) => NAMES[stack], 'left'],
       ['arrived, MiB', ({ received }) => short(received / 2 ** 20)],
       ['after, s', ({ took }) => short(took)],
       ['ended by', ({ error }) => error ?? '-', 'left']
     ]))
-  ]
+  }
 }
 
-function transfersOf ({ transfers }: LoadReport): string[] {
-  return [
-    '## A long line without a rate',
-    'A node sends 64 MiB on a new connection over a round trip of 80 ms, each pair in turn. Over a relay link TCP of the kernel starts slowly, and the relay carries 16 MiB/s or so. Over a proxy link TCP is fast from the first byte, and only the windows of the muxer are in the way. The last column compares with the same pair without credit or send window. Times are in ms.',
-    markdownTable(tableOf(transfers, [
+function transfersOf ({ transfers }: LoadReport): Section {
+  return {
+    title: 'A long line without a rate',
+    text: 'A node sends 64 MiB on a new connection over a round trip of 80 ms, each pair in turn. Over a relay link TCP of the kernel starts slowly, and the relay carries 16 MiB/s or so. Over a proxy link TCP is fast from the first byte, and only the windows of the muxer are in the way. The last column compares with the same pair without credit or send window. Times are in ms.',
+    table: markdownTable(tableOf(transfers, [
       ['link', ({ link }) => link, 'left'],
       ['sender', ({ sender = 'official' }) => NAMES[sender], 'left'],
       ['receiver', ({ receiver }) => NAMES[receiver], 'left'],
@@ -150,7 +145,7 @@ function transfersOf ({ transfers }: LoadReport): string[] {
       ['p10-p90', ({ took }) => `${whole(percentile(took, 10))}-${whole(percentile(took, 90))}`],
       ['throughput / without', row => without(row, transfers)]
     ]))
-  ]
+  }
 }
 
 /** By sender and receiver: the same pair without what makes it ours */

@@ -1,6 +1,6 @@
 import type { BottleneckShape, LinkKind } from '../../test/lab/link/link.ts'
 import type { PeerName } from '../../test/lab/peers/build.ts'
-import type { Environment } from '../../test/lab/report/environment.ts'
+import type { Report } from '../series.ts'
 
 export type JsName = 'official' | 'transport' | 'ours' | 'no-credit' | 'no-window' | 'linux'
 export type StackName = JsName | PeerName
@@ -147,14 +147,11 @@ export interface TransferRow {
   took: number[]
 }
 
-export interface LoadReport extends Environment {
-  benchmark: 'load'
+/** Lines take no turns: each row has what it was measured as */
+export interface LoadReport extends Report {
   link: string
   rows: LoadRow[]
   slowReaders: SlowReaderRow[]
   fetches: FetchRow[]
   transfers: TransferRow[]
-
-  /** What could not be measured, and why */
-  notes: string[]
 }

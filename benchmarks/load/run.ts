@@ -1,8 +1,6 @@
-import { buildPeer } from '../../test/lab/peers/build.ts'
+import { contenderNamed } from '../../test/lab/peers/registry.ts'
 import { unlessStopping } from '../../test/lab/process/interrupt.ts'
 import { progress } from '../../test/lab/process/progress.ts'
-import { withWorkers } from '../../test/lab/process/worker.ts'
-import { environment } from '../../test/lab/report/environment.ts'
 import { measureBusyLine } from './busy-line.ts'
 import { isNative } from './ends.ts'
 import { measureFetch } from './fetch.ts'
@@ -10,7 +8,6 @@ import { measureSlowReader } from './slow-reader.ts'
 import { measureTransfers } from './transfers.ts'
 import type { Cell, FetchRow, JsName, LoadReport, LoadRow, Pair, SlowReaderRow, TransferRow } from './report.ts'
 import type { LinkKind } from '../../test/lab/link/link.ts'
-import type { Progress } from '../../test/lab/process/progress.ts'
 
 export interface LoadInit {
   cells: Cell[]
@@ -26,10 +23,9 @@ export interface LoadInit {
 
   /** How many measurements of slow lines run at a time */
   jobs: number
-  command: string
 
-  /** Rows that are not measured again stay */
-  earlier?: LoadReport
+  /** To be filled: rows that are not measured again stay */
+  report: LoadReport
 
   /** Called after each measurement, so that nothing is lost where somebody ends us */
   onProgress(report: LoadReport): Promise<void>
@@ -59,9 +55,8 @@ const SLOW_READER = { size: 256 * 2 ** 20, seconds: 20 }
 const FETCH = { size: 60 * 2 ** 20, seconds: 240 }
 
 /** Everything over links of their own: those over slow lines side by side, then the others one by one */
-export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, transfers, jobs, command, earlier, onProgress }: LoadInit): Promise<LoadReport> {
-  const { commit, ...rest } = environment(command)
-  const report: LoadReport = { benchmark: 'load', commit, ...rest, link: '', rows: [], slowReaders: [], fetches: [], transfers: [], notes: [], ...earlier == null ? {} : rowsOf(earlier) }
+export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, transfers, jobs, report, onProgress }: LoadInit): Promise<LoadReport> {
+  const { commit } = report
   const charted = [TYPICAL, ...cells].find(cell => cells.some(other => lineOf(other) === lineOf(cell)))
   const tasks: Task[] = [
     ...fetches.map((stack): Task => ({
@@ -98,11 +93,12 @@ export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, tr
   const shown = progress(tasks.length)
 
   try {
-    await withWorkers(async () => {
-      await prepare(pairs, shown)
-      await runAll(tasks.filter(({ isAlone }) => !isAlone), jobs)
-      await runAll(tasks.filter(({ isAlone }) => isAlone), 1)
-    })
+    for (const name of new Set(pairs.flatMap(({ dialer, listener }) => [dialer, listener]).filter(isNative))) {
+      await contenderNamed('stream', name).prepare?.(shown.note)
+    }
+
+    await runAll(tasks.filter(({ isAlone }) => !isAlone), jobs)
+    await runAll(tasks.filter(({ isAlone }) => isAlone), 1)
   } finally {
     shown.stop()
   }
@@ -130,10 +126,6 @@ export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, tr
   }
 }
 
-function rowsOf ({ rows, slowReaders, fetches, transfers = [], link }: LoadReport): Pick<LoadReport, 'rows' | 'slowReaders' | 'fetches' | 'transfers' | 'link'> {
-  return { rows, slowReaders, fetches, transfers, link }
-}
-
 /** In the place of one with the same key */
 function put<Row extends LoadRow | SlowReaderRow | FetchRow | TransferRow> (rows: Row[], row: Row, keyOf: (row: Row) => string): void {
   const index = rows.findIndex(other => keyOf(other) === keyOf(row))
@@ -156,17 +148,4 @@ function pairOf ({ dialer, listener }: Pair): string {
 
 function rowKey (row: LoadRow): string {
   return [lineOf(row), pairOf(row)].join()
-}
-
-/** @throws {Error} if a peer cannot be built here */
-async function prepare (pairs: Pair[], shown: Progress): Promise<void> {
-  for (const name of new Set(pairs.flatMap(({ dialer, listener }) => [dialer, listener]))) {
-    if (isNative(name)) {
-      const built = await buildPeer(name, () => { shown.note(`building the ${name} peer on first use, which may take minutes`) })
-
-      if (built.status === 'missing-toolchain') {
-        throw new Error(`There is no working ${built.toolchain} on this machine`)
-      }
-    }
-  }
 }

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
-import { outOption, prepareContenders, seedOption } from '../command-line/options.ts'
 import { contenderNamed } from '../../test/lab/peers/registry.ts'
+import { outOption, prepareContenders, seedOption } from '../command-line/options.ts'
 import { inTurn } from '../in-turn.ts'
 import { reportOf } from '../report/report.ts'
 import { showResults } from '../report/results.ts'

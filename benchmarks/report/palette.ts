@@ -10,9 +10,10 @@ export const LINE = '#7d858f'
 /** For grid lines, which may be faint */
 export const FAINT_OPACITY = 0.22
 
-/** What the chart is about, beside what is there to compare */
+/** What the chart is about, beside what is there to compare, and what went wrong */
 export const ACCENT = '#2f81f7'
 export const MUTED = '#8b949e'
+export const ALARM = '#cc003c'
 
 /**
  * Each rival keeps its colour in every chart. Colour-blind readers (protanopia,
@@ -23,12 +24,7 @@ export const RIVALS: Record<string, string> = {
   official: '#d9730d',
   transport: '#84489c',
   ours: ACCENT,
-  keyed: '#1a9c6b',
-  linux: '#0f96a8',
-  hasty: '#7028f8',
-  'tcp-conn': '#cc003c',
-  go: '#00aa6e',
-  rust: '#b482c8'
+  keyed: '#1a9c6b'
 }
 
 /**

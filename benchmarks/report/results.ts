@@ -37,7 +37,7 @@ export async function readReports (directory: string): Promise<Report[]> {
 function pageOf ({ report, title, about, sections }: Results): string {
   return [
     `# ${title}`,
-    `${provenance(report)} Seed ${report.seed}.`,
+    `${provenance(report)}${report.seed == null ? '' : ` Seed ${report.seed}.`}`,
     about,
     ...report.notes.length === 0 ? [] : [report.notes.map(note => `- ${note}`).join('\n')],
     ...sections.flatMap(({ title, text, table }) => [`## ${title}`, text, table].filter(part => part != null)),

@@ -51,7 +51,7 @@ const tasks = {
     let operations = 0
 
     while (performance.now() - started < least) {
-      await row.run(connected(), row.batch)
+      await row.run(connected())
       operations += row.batch
       timer.refresh()
     }

@@ -6,34 +6,61 @@ export function patternOf (byteLength: number): Uint8Array {
   return Uint8Array.from({ length: byteLength }, (_, index) => index % 251)
 }
 
-/**
- * Compares what arrives with what should, once: to look at every byte of every
- * message would be measured too.
- *
- * @throws {Error} at the first byte that is wrong
- */
-export class FirstMessageCheck {
-  readonly #expected: Uint8Array
-  #checked = 0
+/** Whether messages are copied into one buffer, as applications do, or the first one is to be compared, or all are counted alone */
+export type What = 'put together' | 'check first' | 'count'
 
-  constructor (expected: Uint8Array) {
+/** Messages of one kind, wherever TCP splits them */
+export class Incoming {
+  readonly #expected: Uint8Array
+  readonly #what: What
+  readonly #onMessage: () => void
+  #whole = new Uint8Array(0)
+  #received = 0
+  #isChecked = false
+
+  constructor (expected: Uint8Array, what: What, onMessage: () => void) {
     this.#expected = expected
+    this.#what = what
+    this.#onMessage = onMessage
   }
 
-  see (bytes: Bytes): void {
-    if (this.#checked === this.#expected.byteLength) {
-      return
+  receive (bytes: Bytes): void {
+    if (this.#what === 'put together' || (this.#what === 'check first' && !this.#isChecked)) {
+      this.#copy(bytes)
     }
 
+    this.#received += bytes.byteLength
+
+    while (this.#received >= this.#expected.byteLength) {
+      this.#received -= this.#expected.byteLength
+      this.#onMessage()
+    }
+  }
+
+  /**
+   * Compares the first message with what it should be: to look at every byte of every
+   * message would be measured too.
+   *
+   * @throws {Error} if it is another
+   */
+  #copy (bytes: Bytes): void {
+    if (this.#received === 0) {
+      this.#whole = new Uint8Array(this.#expected.byteLength)
+    }
+
+    let at = this.#received
+
     for (const part of bytes instanceof Uint8Array ? [bytes] : bytes) {
-      const known = part.subarray(0, this.#expected.byteLength - this.#checked)
-      const expected = this.#expected.subarray(this.#checked, this.#checked + known.byteLength)
+      this.#whole.set(part.subarray(0, this.#expected.byteLength - at), at)
+      at = Math.min(at + part.byteLength, this.#expected.byteLength)
+    }
 
-      if (Buffer.compare(known, expected) !== 0) {
-        throw new Error(`Wrong bytes at offset ${this.#checked} of the first message`)
+    if (!this.#isChecked && at === this.#expected.byteLength) {
+      this.#isChecked = true
+
+      if (Buffer.compare(this.#whole, this.#expected) !== 0) {
+        throw new Error('Wrong bytes in the first message')
       }
-
-      this.#checked += known.byteLength
     }
   }
 }

@@ -1,10 +1,9 @@
-import { patternOf } from './messages.ts'
-import { answer, roundTrips } from './round-trip.ts'
+import { answer, messageOf, roundTrips } from './round-trip.ts'
 import { KiB } from './row.ts'
 import type { IdleRow, Session, TimedRow } from './row.ts'
 import type { Channel } from '../../../test/lab/peers/contender.ts'
 
-const message = patternOf(KiB)
+const message = messageOf(KiB)
 
 function serve (channel: Channel): void {
   answer(channel, message)
@@ -23,8 +22,8 @@ export const poolReuse: TimedRow = {
   watchesLoop: true,
   serve,
 
-  async run ({ connection }, count) {
-    for (let i = 0; i < count; i++) {
+  async run ({ connection }) {
+    for (let i = 0; i < this.batch; i++) {
       const channel = await connection.open()
       await roundTrips(channel, message, 1)
       await channel.close()
@@ -40,8 +39,8 @@ export const newDial: TimedRow = {
   batch: 50,
   serve,
 
-  async run ({ peer, address }, count) {
-    for (let i = 0; i < count; i++) {
+  async run ({ peer, address }) {
+    for (let i = 0; i < this.batch; i++) {
       const connection = await peer.dial(address)
       const channel = await connection.open()
       await roundTrips(channel, message, 1)
@@ -62,17 +61,17 @@ export const streams: TimedRow = {
   batch: 100,
   serve,
 
-  async run (session, count) {
+  async run (session) {
     const open = channels.get(session) ?? await Promise.all(Array.from({ length: STREAMS }, async () => session.connection.open()))
     channels.set(session, open)
 
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; i < this.batch; i++) {
       await Promise.all(open.map(async channel => roundTrips(channel, message, 1)))
     }
   }
 }
 
-/** A round trip, so that all protocols are agreed on */
+/** After a round trip, so that all protocols are agreed on */
 export const idleStream: IdleRow = {
   name: 'idle-stream',
   title: 'an idle stream among 500',

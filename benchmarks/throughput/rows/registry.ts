@@ -1,5 +1,3 @@
-import { chunking } from './chunking.ts'
-import { loaded } from './loaded.ts'
 import { receiveRow, sendRow } from './one-way.ts'
 import { idleConnection, idleStream, newDial, poolReuse, streams } from './pool.ts'
 import { roundTripRow } from './round-trip.ts'
@@ -13,12 +11,11 @@ export const rows: Row[] = [
   streams,
   sendRow({ name: 'send-only', title: '1 KiB messages one way, sent', levels: ['connection', 'stream'], bytes: KiB, batch: 5_000 }),
   receiveRow({ name: 'receive-only', title: '1 KiB messages one way, received', levels: ['connection', 'stream'], bytes: KiB, batch: 5_000 }),
-  chunking,
+  roundTripRow({ name: 'chunking', title: '200 KiB round trip in chunks of 64 KiB', bytes: 200 * KiB, chunk: 64 * KiB, batch: 50 }),
   roundTripRow({ name: 'large', title: '1 MiB round trip', bytes: MiB, batch: 20 }),
   sendRow({ name: 'upload', title: '256 MiB in messages of 64 KiB, sent', levels: ['stream'], bytes: 64 * KiB, batch: 4_096 }),
   receiveRow({ name: 'download', title: '256 MiB in messages of 64 KiB, received', levels: ['stream'], bytes: 64 * KiB, batch: 4_096 }),
   newDial,
-  loaded,
   roundTripRow({ name: 'whole', title: '200 KiB round trip, sent whole', bytes: 200 * KiB, batch: 50, extra: true }),
   idleStream,
   idleConnection

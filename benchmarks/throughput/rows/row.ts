@@ -20,8 +20,8 @@ export interface TimedRow extends RowBase {
   /** Only measured where it is asked for by name */
   extra?: boolean
 
-  /** The dialer's half */
-  run(session: Session, count: number): Promise<void>
+  /** The dialer's half: a batch */
+  run(session: Session): Promise<void>
 }
 
 /** What lies idle, and takes memory */
