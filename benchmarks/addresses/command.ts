@@ -4,7 +4,8 @@ import { contenderNamed } from '../../test/lab/peers/registry.ts'
 import { outOption, prepareContenders } from '../command-line/options.ts'
 import { reportOf } from '../report/report.ts'
 import { showResults } from '../report/results.ts'
-import { DEAD, STACKS, measureAddresses } from './measure.ts'
+import { STACKS } from './ends.ts'
+import { DEAD, measureAddresses } from './measure.ts'
 import { addressesPage } from './page.ts'
 import type { AddressesInit } from './measure.ts'
 
@@ -15,7 +16,6 @@ export const addressesCommand = new Command('addresses')
   .option('--dead <list>', DEAD.join(), listOf(oneOf([...DEAD])), [...DEAD])
   .option('--counts <list>', 'how many dead addresses stand before the live one', listOf(wholeFrom(0)), [0, 1, 2, 6, 20])
   .option('--rounds <n>', 'dials of each', wholeFrom(1), 3)
-  .option('--batches <n>', 'of 50 dials each to a live first address, with the race and without, 0 for none', wholeFrom(0), 20)
   .option('--peers <n>', 'how many are crawled, 0 for no crawl', wholeFrom(0), 200)
   .option('--limit <s>', 'how long a crawl may take', numberFrom(1), 60)
   .option('--seed <n>', 'for the order, and which addresses of the crawl are dead', wholeFrom(0), 1)

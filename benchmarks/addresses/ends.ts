@@ -1,15 +1,18 @@
-import { exec } from '../../test/lab/link/exec.ts'
 import { addressOf } from '../../test/lab/peers/address.ts'
 import { binaryOf } from '../../test/lab/peers/build.ts'
 import { runProgram } from '../../test/lab/process/program.ts'
 import { scriptPath } from '../../test/lab/script-path.ts'
-import { activeOpens } from './kernel-counters.ts'
-import { isProgram } from './measure.ts'
-import type { ProgramStack, StackName } from './measure.ts'
+import { activeOpens, runAt } from './network.ts'
 import type { AddressesTasks, Dialed } from './worker.ts'
 import type { Link } from '../../test/lab/link/link.ts'
 import type { Program } from '../../test/lab/process/program.ts'
 import type { Worker } from '../../test/lab/process/worker.ts'
+
+/** Programs of other languages dial themselves, with the options of their libraries at their defaults */
+export const STACKS = ['official', 'transport', 'ours', 'go', 'rust'] as const
+
+export type StackName = typeof STACKS[number]
+type ProgramStack = 'go' | 'rust'
 
 /** A peer, and servers that are not that peer: its id, and the port of each */
 export type Listening = Awaited<ReturnType<AddressesTasks['listen']>>
@@ -21,8 +24,8 @@ export interface Ends {
   /** By a node that knows nothing of the peer */
   dial(addresses: string[]): Promise<Dialed>
 
-  /** By the same node as often; a program has none that dials twice */
-  dialAgain?(addresses: string[], times: number): Promise<Dialed[]>
+  /** By the same node once more; a program has none that dials twice */
+  dialAgain?(addresses: string[]): Promise<Dialed>
   end(): Promise<void>
 }
 
@@ -32,25 +35,31 @@ const TIMEOUT = 60_000
 /** Of the live address of a program. The namespace has no other program that could have it */
 const HIGH_PORTS: Record<ProgramStack, number> = { go: 65_000, rust: 65_001 }
 
+export function isProgram (stack: StackName): stack is ProgramStack {
+  return stack === 'go' || stack === 'rust'
+}
+
 export async function openEnds (link: Link, stack: StackName): Promise<Ends> {
-  return isProgram(stack) ? programEnds(link, stack) : workerEnds(link, stack)
-}
+  if (isProgram(stack)) {
+    return programEnds(link, stack)
+  }
 
-export async function startWorkers (link: Link, stack: StackName): Promise<Array<Worker<AddressesTasks>>> {
-  const script = scriptPath(import.meta.url, 'worker')
-
-  return Promise.all((['listener', 'dialer'] as const).map(async end => link.start<AddressesTasks>(end, { script, args: [stack], name: `${stack} ${end}` })))
-}
-
-async function workerEnds (link: Link, stack: StackName): Promise<Ends> {
   const [listener, dialer] = await startWorkers(link, stack)
 
   return {
     listening: await listener.ask('listen'),
     dial: async addresses => (await dialer.ask('dial', addresses, 1))[0],
-    dialAgain: async (addresses, times) => dialer.ask('dial', addresses, times),
-    end: async () => { await Promise.all([listener.end(), dialer.end()]) }
+    dialAgain: async addresses => (await dialer.ask('dial', addresses, 2))[1],
+    end: async () => { await Promise.all([listener, dialer].map(async worker => worker.end())) }
   }
+}
+
+export async function startWorkers (link: Link, stack: StackName): Promise<Array<Worker<AddressesTasks>>> {
+  return Promise.all((['listener', 'dialer'] as const).map(async end => startWorker(link, end, stack)))
+}
+
+async function startWorker (link: Link, end: 'listener' | 'dialer', stack: StackName): Promise<Worker<AddressesTasks>> {
+  return link.start<AddressesTasks>(end, { script: scriptPath(import.meta.url, 'worker'), args: [stack], name: `${stack} ${end}` })
 }
 
 /** Such a peer at both ends, and a stranger that is one too */
@@ -59,9 +68,9 @@ async function programEnds (link: Link, name: ProgramStack): Promise<Ends> {
   // go-libp2p dials the lowest port first: the kernel chooses none as high as these
   const peers = [HIGH_PORTS[name], 0].map(port => start('listener', 'listen', '--host', '0.0.0.0', '--port', `${port}`))
   const dialer = start('dialer', 'dial', '-', '--bytes', '1', '--timeout-ms', `${TIMEOUT}`)
-  const others = await link.start<AddressesTasks>('listener', { script: scriptPath(import.meta.url, 'worker'), args: ['official'], name: 'the others' })
   const [live, stranger] = await Promise.all(peers.map(async peer => peer.nextLine()))
-  const { ports } = await others.ask('listen')
+  const { ports } = await (await startWorker(link, 'listener', 'official')).ask('listen')
+  const sockets = (): number => activeOpens(runAt(link, 'dialer', 'cat', '/proc/self/net/snmp'))
 
   return {
     listening: {
@@ -70,26 +79,17 @@ async function programEnds (link: Link, name: ProgramStack): Promise<Ends> {
     },
 
     async dial (addresses) {
-      const sockets = dialerSockets(link)
+      const before = sockets()
       const began = performance.now()
 
       dialer.write(addresses.join(' '))
 
-      const { ok, firstByteMs, error } = await dialer.nextLine()
+      const { ok, firstByteMs } = await dialer.nextLine()
       const lasted = performance.now() - began
 
-      return { ...ok === true ? { ms: firstByteMs } : { error }, lasted, sockets: dialerSockets(link) - sockets }
+      return { ...ok === true ? { ms: firstByteMs } : {}, lasted, sockets: sockets() - before }
     },
 
-    async end () {
-      await Promise.all([...peers, dialer, others].map(async running => running.end()))
-    }
+    end: async () => { await Promise.all([...peers, dialer].map(async program => program.end())) }
   }
-}
-
-/** How many sockets have begun to connect in the dialer's namespace */
-function dialerSockets (link: Link): number {
-  const [file, ...args] = link.commandAt('dialer', ['cat', '/proc/self/net/snmp'])
-
-  return activeOpens(exec(file, ...args))
 }

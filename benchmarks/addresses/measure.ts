@@ -3,24 +3,14 @@ import { multiaddrOf } from '../../test/lab/peers/address.ts'
 import { withCleanUp } from '../../test/lab/process/interrupt.ts'
 import { seededRandom, shuffled } from '../../test/lab/process/random.ts'
 import { inTurn } from '../in-turn.ts'
-import { openEnds, startWorkers } from './ends.ts'
+import { isProgram, openEnds, startWorkers } from './ends.ts'
 import { HOSTS, NETWORKS, addNetworks } from './network.ts'
-import type { Ends, Listening } from './ends.ts'
+import type { Ends, Listening, StackName } from './ends.ts'
 import type { Dialed } from './worker.ts'
 import type { Link } from '../../test/lab/link/link.ts'
 import type { Measurements } from '../../test/lab/measure/measurements.ts'
-import type { Job, Turns } from '../in-turn.ts'
+import type { Job } from '../in-turn.ts'
 import type { Report } from '../series.ts'
-
-/** Programs of other languages dial themselves, with the options of their libraries at their defaults */
-export const STACKS = ['official', 'transport', 'ours', 'go', 'rust'] as const
-
-export type StackName = typeof STACKS[number]
-export type ProgramStack = 'go' | 'rust'
-
-export function isProgram (stack: StackName): stack is ProgramStack {
-  return stack === 'go' || stack === 'rust'
-}
 
 /**
  * What is dead about an address
@@ -45,9 +35,6 @@ export interface AddressesInit {
   dead: Dead[]
   counts: number[]
   rounds: number
-
-  /** Of dials to a live first address, with the race and without */
-  batches: number
 
   /** How many are crawled, 0 for no crawl */
   peers: number
@@ -75,29 +62,26 @@ const DEAD_SHARE = 0.63
 /** What takes longer, in ms, waits for a timer of libp2p's: to measure it once is enough */
 const TIMEOUT = 5_000
 
-/** How many dials make a batch */
-const BATCH = 50
-
 /** Dials before the first that counts: they compile what runs */
 const WARM_UPS = 5
 
 export async function measureAddresses (init: AddressesInit): Promise<Outcome> {
-  const { delay, stacks, rounds, batches, peers, seed } = init
+  const { delay, stacks, rounds, peers, seed } = init
   const link = await openLink({ delay }, 'relay')
   const crawls: AddressesReport['crawls'] = []
   const plan = crawlPlan(init)
 
   return withCleanUp(async () => link.close(), async () => {
     addNetworks(link)
+    const ends = new Map(await Promise.all(stacks.map(async stack => [stack, await openEnds(link, stack)] as const)))
     const jobs: Job[] = []
 
-    for (const stack of stacks) {
-      jobs.push(...await dialsOf(link, stack, init))
+    for (const [stack, pair] of ends) {
+      jobs.push(...await dialsOf(stack, pair, init))
     }
 
     const outcomes = [
-      await inTurn(jobs, { rounds, seed }),
-      ...batches > 0 ? [await costOfRace({ rounds: batches, seed })] : [],
+      await inTurn(jobs, { rounds, seed }).finally(async () => Promise.all([...ends.values()].map(async pair => pair.end()))),
       ...peers > 0 ? [await inTurn(stacks.filter(stack => !isProgram(stack)).map(stack => crawlOf(link, stack, plan, init, crawls)), { rounds: 1, seed })] : []
     ]
 
@@ -113,14 +97,12 @@ export async function measureAddresses (init: AddressesInit): Promise<Outcome> {
 }
 
 /** Each dial is made by a node that knows nothing of the peer; those of `again` are the second ones of a node */
-async function dialsOf (link: Link, stack: StackName, { dead, counts }: AddressesInit): Promise<Job[]> {
-  const ends = await openEnds(link, stack)
-
+async function dialsOf (stack: StackName, { dial, dialAgain, listening }: Ends, { dead, counts }: AddressesInit): Promise<Job[]> {
   for (let i = 0; i < WARM_UPS; i++) {
-    await ends.dial(addressesOf(ends.listening, 'silent', 0))
+    await dial(addressesOf(listening, 'silent', 0))
   }
 
-  const job = (group: string, row: string, dial: () => Promise<Dialed>): Job => {
+  const job = (group: string, row: string, dialed: () => Promise<Dialed>): Job => {
     let isSlow = false
 
     return {
@@ -128,7 +110,7 @@ async function dialsOf (link: Link, stack: StackName, { dead, counts }: Addresse
       row,
       rival: stack,
       async measure () {
-        const { ms = NaN, lasted, sockets } = isSlow ? { lasted: NaN, sockets: NaN } : await dial()
+        const { ms = NaN, lasted, sockets } = isSlow ? { lasted: NaN, sockets: NaN } : await dialed()
         isSlow ||= lasted > TIMEOUT
 
         return [
@@ -141,31 +123,9 @@ async function dialsOf (link: Link, stack: StackName, { dead, counts }: Addresse
   }
 
   return [
-    ...dead.flatMap(kind => counts.map(count => job('dials', `${count} ${kind}`, async () => ends.dial(addressesOf(ends.listening, kind, count))))),
-    ...counts.flatMap(count => secondDial(ends, count, dial => job('second dials', `${count} silent`, dial)))
+    ...dead.flatMap(kind => counts.map(count => job('dials', `${count} ${kind}`, async () => dial(addressesOf(listening, kind, count))))),
+    ...dialAgain == null ? [] : counts.map(count => job('second dials', `${count} silent`, async () => dialAgain(addressesOf(listening, 'silent', count))))
   ]
-}
-
-function secondDial ({ dialAgain, listening }: Ends, count: number, job: (dial: () => Promise<Dialed>) => Job): Job[] {
-  return dialAgain == null ? [] : [job(async () => (await dialAgain(addressesOf(listening, 'silent', count), 2))[1])]
-}
-
-/** Over loopback, where nothing but the processor takes time: a peer whose first address is live, with the race and without */
-async function costOfRace (turns: Turns): Promise<Awaited<ReturnType<typeof inTurn>>> {
-  const link = await openLink({ delay: 0 })
-
-  return withCleanUp(async () => link.close(), async () => {
-    const [listener, dialer] = await startWorkers(link, 'ours')
-    const { peer, ports } = await listener.ask('listen')
-    const addresses = [ports.live, ports.refused, ports.mute].map(port => multiaddrOf({ host: '127.0.0.1', port }, peer))
-
-    return inTurn(['race', 'no race'].map(rival => ({
-      group: 'a live first address',
-      row: 'a dial',
-      rival,
-      measure: async () => dialer.ask('batch', addresses, rival === 'race', BATCH)
-    })), turns)
-  })
 }
 
 /** A peer's address behind dead ones */

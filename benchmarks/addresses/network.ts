@@ -21,25 +21,35 @@ export const NETWORKS = {
 
 /** Gives the listener's end the addresses that answer, and those that do not */
 export function addNetworks (link: Link): void {
-  const listener = (...command: string[]): void => { run(link, 'listener', command) }
-  const dialer = (...command: string[]): void => { run(link, 'dialer', command) }
-
-  listener('sysctl', '-qw', 'net.ipv4.ip_forward=1')
+  runAt(link, 'listener', 'sysctl', '-qw', 'net.ipv4.ip_forward=1')
 
   for (let n = 0; n < HOSTS; n++) {
-    listener('ip', 'addr', 'add', `${NETWORKS.live(n)}/32`, 'dev', 'lo')
+    runAt(link, 'listener', 'ip', 'addr', 'add', `${NETWORKS.live(n)}/32`, 'dev', 'lo')
   }
 
-  listener('ip', 'route', 'add', 'blackhole', '45.2.0.0/16')
-  listener('ip', 'route', 'add', 'unreachable', '45.3.0.0/16')
+  runAt(link, 'listener', 'ip', 'route', 'add', 'blackhole', '45.2.0.0/16')
+  runAt(link, 'listener', 'ip', 'route', 'add', 'unreachable', '45.3.0.0/16')
 
   for (const network of [1, 2, 3]) {
-    dialer('ip', 'route', 'add', `45.${network}.0.0/16`, 'via', link.listenHost)
+    runAt(link, 'dialer', 'ip', 'route', 'add', `45.${network}.0.0/16`, 'via', link.listenHost)
   }
 }
 
-function run (link: Link, end: 'listener' | 'dialer', command: string[]): void {
+/** @returns what the command prints */
+export function runAt (link: Link, end: 'listener' | 'dialer', ...command: string[]): string {
   const [file, ...rest] = link.commandAt(end, command)
 
-  exec(file, ...rest)
+  return exec(file, ...rest)
+}
+
+/** A counter in the text of /proc/net/snmp or /proc/net/netstat: a line of names, and one of values */
+export function counterIn (text: string, group: string, name: string): number {
+  const [names, values] = text.split('\n').filter(line => line.startsWith(`${group}:`)).map(line => line.split(' '))
+
+  return Number(values[names.indexOf(name)])
+}
+
+/** How many connects a network namespace has begun, by its /proc/net/snmp */
+export function activeOpens (snmp: string): number {
+  return counterIn(snmp, 'Tcp', 'ActiveOpens')
 }

@@ -20,13 +20,6 @@ export function addressesPage (report: AddressesReport): Results<AddressesReport
     about: `${link}, ${whole(roundTrip)} ms round trip. A peer has one live address behind dead ones. Times go to the first echoed byte, in ms, with libp2p's options at their defaults; in brackets: how many sockets a dial opened. Second dials are made by the same node, after its connection was closed. go-libp2p and rust-libp2p dial themselves. go-libp2p sorts the addresses by port: its live one has the highest.`,
     sections: [
       ...['dials', 'second dials'].filter(has).map(group => ({ title: `${group[0].toUpperCase()}${group.slice(1)}`, table: dialTable(report, group) })),
-      ...has('a live first address')
-        ? [{
-            title: 'A live first address',
-            text: 'Dials over loopback of a peer with three addresses, the first of them live: with the race and with `attemptDelay: false`, in turn.',
-            table: medianTable(series, 'a live first address', [{ title: 'CPU, ms', metric: 'CPU', spread: true }, { title: 'time, ms', metric: 'time', spread: true }, { title: 'sockets', metric: 'sockets' }])
-          }]
-        : [],
       ...has('crawl')
         ? [{
             title: 'A crawl',

@@ -3,16 +3,12 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import net from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import { STACKS, transportOf } from '../../test/lab/peers/stacks.ts'
+import { STACKS } from '../../test/lab/peers/stacks.ts'
 import { serve } from '../../test/lab/process/serve.ts'
-import { activeOpens, counterIn } from './kernel-counters.ts'
-import type { Measurements } from '../../test/lab/measure/measurements.ts'
-import type { Libp2p, Stream } from '@libp2p/interface'
+import { activeOpens, counterIn } from './network.ts'
+import type { Libp2p } from '@libp2p/interface'
 
 /** Nodes at one end of a link: `worker <stack>`. What libp2p does in a dial is at its defaults */
-
-/** A listener takes five connections a second of one host by default */
-const CALM = { inboundConnectionThreshold: 1_000_000, maxIncomingPendingConnections: 1_000_000 }
 
 export interface Dialed {
   /** Until the first echoed byte, in ms. Undefined if the dial failed */
@@ -20,7 +16,6 @@ export interface Dialed {
 
   /** How long the dial took, also if it failed, in ms */
   lasted: number
-  error?: string
 
   /** How many sockets the dial opened */
   sockets: number
@@ -43,24 +38,16 @@ export interface Crawled {
   cpu: number
 }
 
+/** A listener takes five connections a second of one host by default */
+const CALM = { inboundConnectionThreshold: 1_000_000, maxIncomingPendingConnections: 1_000_000 }
+
 const ECHO = '/fast-tcp/addresses/echo/1.0.0'
 
 const [name] = process.argv.slice(2) as [keyof typeof STACKS]
 const stack = await STACKS[name]()
-let raced: Promise<Libp2p> | undefined
-let plain: Promise<Libp2p> | undefined
 
-async function start (listen: string[], isEchoing = false, options: object = {}): Promise<Libp2p> {
-  const node: Libp2p = await stack.createLibp2p({ ...stack.options, ...options, addresses: { listen }, connectionMonitor: { enabled: false }, connectionManager: CALM })
-
-  if (isEchoing) {
-    await node.handle(ECHO, stream => {
-      stream.addEventListener('message', ({ data }) => { stream.send(data) })
-      stream.addEventListener('remoteCloseWrite', () => { stream.close().catch(() => {}) })
-    })
-  }
-
-  return node
+async function start (listen: string[]): Promise<Libp2p> {
+  return stack.createLibp2p({ ...stack.options, addresses: { listen }, connectionMonitor: { enabled: false }, connectionManager: CALM })
 }
 
 /** The sockets that dials opened, and how many of them were open at a time */
@@ -88,7 +75,11 @@ class Sockets {
 const tasks = {
   /** A peer, and servers that are not that peer. Returns its id, and the port of each */
   async listen (): Promise<{ peer: string, ports: Record<'live' | 'refused' | 'reset' | 'mute' | 'stranger', number> }> {
-    const [node, stranger] = await Promise.all([start(['/ip4/0.0.0.0/tcp/0'], true), start(['/ip4/0.0.0.0/tcp/0'])])
+    const [node, stranger] = await Promise.all([start(['/ip4/0.0.0.0/tcp/0']), start(['/ip4/0.0.0.0/tcp/0'])])
+    await node.handle(ECHO, stream => {
+      stream.addEventListener('message', ({ data }) => { stream.send(data) })
+      stream.addEventListener('remoteCloseWrite', () => { stream.close().catch(() => {}) })
+    })
     const closed = await listenPlainly(() => {})
     const refused = portOf(closed)
 
@@ -108,11 +99,7 @@ const tasks = {
 
   /** A number of peers: the id and port of each */
   async listenMany (count: number): Promise<Array<{ peer: string, port: number }>> {
-    const many: Libp2p[] = []
-
-    for (let i = 0; i < count; i++) {
-      many.push(await start(['/ip4/0.0.0.0/tcp/0']))
-    }
+    const many = await Promise.all(Array.from({ length: count }, async () => start(['/ip4/0.0.0.0/tcp/0'])))
 
     return many.map(node => ({ peer: node.peerId.toString(), port: nodePort(node) }))
   },
@@ -130,30 +117,6 @@ const tasks = {
     await node.stop()
 
     return dials
-  },
-
-  /** Dials a peer whose first address is live, by a node that races addresses or by one that does not */
-  async batch (addresses: string[], isRaced: boolean, size: number): Promise<Measurements> {
-    const node = await (isRaced ? raced ??= start([]) : plain ??= start([], false, { transports: [await transportOf('plain', { attemptDelay: false })] }))
-    const sockets = new Sockets()
-    const cpu = process.cpuUsage()
-    const began = performance.now()
-
-    for (let i = 0; i < size; i++) {
-      const connection = await node.dial(addresses.map(address => stack.multiaddr(address)))
-
-      await connection.close()
-    }
-
-    const { user, system } = process.cpuUsage(cpu)
-
-    sockets.end()
-
-    return [
-      { metric: 'CPU', unit: 'ms', value: (user + system) / 1_000 / size },
-      { metric: 'time', unit: 'ms', value: (performance.now() - began) / size },
-      { metric: 'sockets', unit: '', value: sockets.count / size }
-    ]
   },
 
   /** Dials peers until all that are reachable are connected */
@@ -180,13 +143,13 @@ const tasks = {
 
     const lasted = performance.now() - began
     const { user, system } = process.cpuUsage(cpu)
-    const row = { connected, lasted, sockets: sockets.most, syns: sentSyns() - syns, cpu: (user + system) / 1_000 }
+    const crawled = { connected, lasted, sockets: sockets.most, syns: sentSyns() - syns, cpu: (user + system) / 1_000 }
 
     clearTimeout(timer)
     sockets.end()
     await node.stop()
 
-    return row
+    return crawled
   }
 }
 
@@ -198,12 +161,15 @@ async function dialOnce (node: Libp2p, addresses: string[]): Promise<Dialed> {
   try {
     const connection = await node.dial(addresses.map(address => stack.multiaddr(address)))
     const stream = await connection.newStream(ECHO, stack.streamOptions)
+    const answered = once(stream as any, 'message')
 
-    await echo(stream)
+    stream.send(Uint8Array.of(1))
+    await answered
+    stream.close().catch(() => {})
 
     return { ms: elapsed(), lasted: elapsed(), sockets: sockets.count }
-  } catch (err: any) {
-    return { lasted: elapsed(), error: err.name, sockets: sockets.count }
+  } catch {
+    return { lasted: elapsed(), sockets: sockets.count }
   } finally {
     sockets.end()
   }
@@ -219,14 +185,6 @@ async function dialUntil (node: Libp2p, addresses: string[], over: AbortSignal):
       await wait(100)
     }
   }
-}
-
-async function echo (stream: Stream): Promise<void> {
-  const answered = once(stream as any, 'message')
-
-  stream.send(Uint8Array.of(1))
-  await answered
-  stream.close().catch(() => {})
 }
 
 async function listenPlainly (onSocket: (socket: net.Socket) => void): Promise<net.Server> {

@@ -1,10 +1,20 @@
+import { addressesPage } from '../addresses/page.ts'
 import { connectPage } from '../connect/page.ts'
+import { loadPage } from '../load/page.ts'
+import { naglePage } from '../nagle/page.ts'
+import { perfPage } from '../perf/command.ts'
+import { scalePage } from '../scale/page.ts'
 import { throughputPage } from '../throughput/page.ts'
 import type { Results } from '../report/results.ts'
 import type { Report } from '../series.ts'
 
 const PAGES: Record<string, (report: any) => Results<any>> = {
+  addresses: addressesPage,
   connect: connectPage,
+  load: loadPage,
+  nagle: naglePage,
+  perf: perfPage,
+  scale: scalePage,
   throughput: throughputPage
 }
 

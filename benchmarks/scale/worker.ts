@@ -11,11 +11,11 @@ import type { Dialed } from '../../test/lab/peers/contender.ts'
 /** How often it is looked at how many connections there are, in ms, and the most of the time that it may take */
 const POLL = 2
 const POLL_SHARE = 0.02
+const TIMEOUT = 60_000
 
 const [level, name] = process.argv.slice(2)
 const peer = await openAmongAll(level, name)
 const connections: Dialed[] = []
-let allClosed: Promise<void> | undefined
 
 const tasks = {
   ...costTasks(),
@@ -23,14 +23,8 @@ const tasks = {
 
   listen: async (hosts: string[]): Promise<string[]> => (await peer.listen(hosts)).map(withoutPeer),
 
-  /**
-   * Dials until there are so many connections. At each address one dial is under way at
-   * a time: libp2p joins dials of the same address.
-   *
-   * @returns how long it took, in ms
-   */
-  async dial (addresses: string[], count: number): Promise<number> {
-    const started = performance.now()
+  /** Dials until there are so many connections, one at a time at each address: libp2p joins dials of one address */
+  async dial (addresses: string[], count: number): Promise<void> {
     let begun = 0
 
     await Promise.all(addresses.map(async address => {
@@ -39,8 +33,6 @@ const tasks = {
         connections.push(await peer.dial(address))
       }
     }))
-
-    return performance.now() - started
   },
 
   connections: (): number => peer.connections(),
@@ -49,21 +41,13 @@ const tasks = {
     await Promise.all(connections.splice(0).map(async connection => connection.close()))
   },
 
-  /** Not before it must: the listeners take memory. */
-  watchClosing (): void {
-    allClosed = peer.allClosed()
-  },
-
-  /** Resolves when all connections that there were at `watchClosing` are closed. */
-  allClosed: async (): Promise<void> => allClosed,
-
-  /** Resolves when there are as many connections. */
+  /** Resolves when there are so many connections. */
   async reached (count: number): Promise<void> {
-    while (true) {
-      const started = performance.now()
+    const until = performance.now() + TIMEOUT
 
-      if (peer.connections() === count) {
-        return
+    for (let started = performance.now(); peer.connections() !== count; started = performance.now()) {
+      if (started > until) {
+        throw new Error(`Not ${count} but ${peer.connections()} connections after ${TIMEOUT} ms`)
       }
 
       await wait(Math.max(POLL, (performance.now() - started) / POLL_SHARE))

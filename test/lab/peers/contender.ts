@@ -57,9 +57,6 @@ export interface Peer extends Listening {
 
   /** How many connections are open in either direction. */
   connections(): number
-
-  /** Resolves once all connections that are open now have closed. */
-  allClosed(): Promise<void>
 }
 
 /** A peer that is a program in another language. It echoes what it is sent, and it times its dials itself. */

@@ -1,5 +1,4 @@
 import { addressOf, multiaddrOf } from './address.ts'
-import { allCalledBack } from './open-connections.ts'
 import type { Channel, OpenOptions, Peer } from './contender.ts'
 
 /** What a libp2p of any major version does for us */
@@ -15,7 +14,6 @@ interface Node {
 interface Connection {
   newStream(protocol: string, options: object): Promise<any>
   close(options: object): Promise<void>
-  addEventListener(type: 'close', listener: () => void, options: object): void
 }
 
 export interface Stack {
@@ -107,8 +105,6 @@ export function nodePeer (stack: Stack, { steps = false }: OpenOptions = {}): Pe
     },
 
     connections: () => connections().length,
-
-    allClosed: async () => allCalledBack(connections(), (connection, callback) => { connection.addEventListener('close', callback, { once: true }) }),
 
     async close () {
       await Promise.all(nodes.map(async node => node.stop()))

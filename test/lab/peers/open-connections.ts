@@ -41,8 +41,3 @@ export class OpenConnections<Connection> {
     }
   }
 }
-
-/** Resolves once each of them has called back. */
-export async function allCalledBack <T> (list: T[], call: (one: T, callback: () => void) => void): Promise<void> {
-  await Promise.all(list.map(async one => new Promise<void>(resolve => { call(one, resolve) })))
-}

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import net from 'node:net'
 import { addressOf, multiaddrOf } from './address.ts'
 import { SocketChannel } from './channels.ts'
-import { OpenConnections, allCalledBack } from './open-connections.ts'
+import { OpenConnections } from './open-connections.ts'
 import type { Channel, OpenOptions, Peer } from './contender.ts'
 
 /** Plain sockets, one `write` a message. */
@@ -51,8 +51,6 @@ export function rawNet ({ noDelay = true }: OpenOptions = {}): Peer {
     },
 
     connections: () => sockets.count(),
-
-    allClosed: async () => allCalledBack(sockets.list(), (socket, callback) => { socket.once('close', callback) }),
 
     async close () {
       servers.forEach(server => { server.close() })

@@ -2,7 +2,7 @@ import { defaultLogger } from '@libp2p/logger'
 import { multiaddr } from '@multiformats/multiaddr'
 import { multiaddrOf } from './address.ts'
 import { MessageChannel } from './channels.ts'
-import { OpenConnections, allCalledBack } from './open-connections.ts'
+import { OpenConnections } from './open-connections.ts'
 import type { Channel, Peer } from './contender.ts'
 import type { ComponentLogger, Listener, MultiaddrConnection, Transport } from '@libp2p/interface'
 
@@ -52,8 +52,6 @@ export function transportPeer (factory: TransportFactory): Peer {
     },
 
     connections: () => open.count(),
-
-    allClosed: async () => allCalledBack(open.list(), (connection, callback) => { connection.addEventListener('close', callback, { once: true }) }),
 
     async close () {
       open.list().forEach(connection => { connection.abort(new Error('The benchmark is over')) })
