@@ -5,7 +5,7 @@ import type { HeliaTasks } from './helia-worker.ts'
 import type { FetchRow, JsName } from './report.ts'
 import type { BottleneckShape } from '../../test/lab/link/link.ts'
 
-/** The packages that `npm run test:ecosystem` installs */
+/** The packages that `npm run suite ecosystem` installs */
 export async function measureFetch (stack: JsName, line: BottleneckShape & { roundTrip: number }, size: number, seconds: number): Promise<FetchRow> {
   const link = await openLink({ delay: line.roundTrip / 2, bottleneck: line })
   const init = { script: scriptPath(import.meta.url, 'helia-worker'), args: [stack] }

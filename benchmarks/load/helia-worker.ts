@@ -6,7 +6,7 @@ import { importInstalled } from '../../test/lab/peers/versions.ts'
 import { serve } from '../../test/lab/process/serve.ts'
 import { packageRoot } from '../../test/lab/script-path.ts'
 
-/** A Helia node: `helia-worker <stack>`, with what is installed for test:ecosystem */
+/** A Helia node: `helia-worker <stack>`, with what is installed for the suite ecosystem */
 
 const HELIA_PACKAGES = path.join(packageRoot(), 'test', 'ecosystem')
 

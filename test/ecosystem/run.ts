@@ -69,7 +69,7 @@ interface Outcome {
   cpu: number
 }
 
-await runSuite<Flags>(new Command('test:ecosystem')
+await runSuite<Flags>(new Command('suite ecosystem')
   .option('--modes <modes>', MODES.join(), listOf(oneOf(MODES)), MODES)
   .option('--runs <number>', 'of each program in each mode', wholeFrom(1), 5)
   .option('--short', 'a tenth of the work', false), async ({ modes, runs, short }, signal) => {

@@ -25,7 +25,7 @@ const TRANSPORTS = ['ours', 'linux', 'fast-open', 'reuse-port', 'official']
 /** When a process is killed that has done everything and lives on, in ms */
 const LAST_RESORT = 5_000
 
-await runSuite<Flags>(new Command('test:fault')
+await runSuite<Flags>(new Command('suite fault')
   .option('--suite <names>', NAMES.join(), listOf(oneOf(NAMES)), NAMES)
   .option('--transports <names>', `${TRANSPORTS.join()}; fast-open needs a net.ipv4.tcp_fastopen of 3`, listOf(oneOf(TRANSPORTS)), ['ours'])
   .option('--scale <factor>', 'this many times as many runs', numberFrom(0), 1), async ({ suite: names, transports, scale, seed }, signal) => {

@@ -25,7 +25,7 @@ const ECHO_BYTES = 256 * 1024
 const WARM_UPS = 2
 const TIMEOUT = 10_000
 
-await runSuite<Flags>(new Command('test:interop')
+await runSuite<Flags>(new Command('suite interop')
   .option('--dials <count>', 'dials of a cell over loopback', wholeFrom(1), 100)
   .option('--runs <count>', 'measured dials of a cell over the delayed link', wholeFrom(1), 10)
   .option('--delay <ms>', 'one-way delay of that link', numberFrom(1), 40)

@@ -21,7 +21,7 @@ interface Flags {
 const TIMEOUT = 30_000
 const BYTES = 100
 
-await runSuite<Flags>(new Command('test:streams')
+await runSuite<Flags>(new Command('suite streams')
   .option('--runs <count>', 'dials of a cell over each link', wholeFrom(1), 20)
   .option('--delay <ms>', 'one-way delay of the delayed link', numberFrom(1), 40), async ({ runs, delay }, signal) => {
   const binaries = await buildBinaries()

@@ -14,7 +14,7 @@ import type { ConnectionGater, Startable } from '@libp2p/interface'
 
 const PROTOCOL = '/test/punch/1.0.0'
 
-/** A service that opens connections as that of `@libp2p/dcutr` does, to addresses that a peer names. NATs are in `npm run test:nat` */
+/** A service that opens connections as that of `@libp2p/dcutr` does, to addresses that a peer names. NATs are in `npm run suite nat` */
 function punchingTo (targets: string[]): (components: any) => Startable {
   return ({ registrar, connectionManager }) => ({
     async start () {

@@ -33,7 +33,7 @@ const PATIENCE = 20_000
 /** Where there is to be none: as long as the three attempts take */
 const PATIENCE_IN_VAIN = 17_000
 
-await runSuite<Flags>(new Command('test:nat')
+await runSuite<Flags>(new Command('suite nat')
   .option('--groups <names>', PARTS.join(), listOf(oneOf(PARTS)), PARTS)
   .option('--runs <count>', 'at most so many a cell', wholeFrom(1), Infinity), async ({ groups, runs }, signal) => {
   const missing = await openLab({ nats: { a: 'masquerade', b: 'masquerade' }, delay: 1 }).then(async lab => lab.close(), err => `no NAT can be made on this machine: ${err.message}`)

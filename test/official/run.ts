@@ -8,6 +8,7 @@ import { Command } from 'commander'
 import { listOf, oneOf } from '../lab/arguments.ts'
 import { runSpecs } from '../lab/run-specs.ts'
 import { runSuite } from '../lab/suite.ts'
+import type { Test } from '../lab/run-specs.ts'
 import type { Cell } from '../lab/suite.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '..', '..')
@@ -35,7 +36,7 @@ interface Flags {
 
 const failing = new Map<string, string[]>()
 
-await runSuite<Flags>(new Command('test:official')
+await runSuite<Flags>(new Command('suite official')
   .option('--columns <columns>', COLUMNS.join(), listOf(oneOf(COLUMNS)), ['official', 'ours']), async ({ columns }, signal) => {
   const isWhole = !process.argv.includes('--only')
   const cells = globSync(SPECS, { cwd: ROOT }).sort().flatMap(file => columns.map((column): Cell => ({
@@ -48,24 +49,28 @@ await runSuite<Flags>(new Command('test:official')
 
       return {
         summary: `${passes.length} passed, ${failures.length} failed, ${pending.length} skipped`,
-        complaints: wrong.map(({ fullTitle, err }) => `${fullTitle}: ${err.message?.split('\n')[0]}`),
+        complaints: complaintsOf(wrong),
         raw: failures
       }
     }
   })))
 
-  return {
-    concurrency: columns.length,
-    cells: [...cells, ...columns.includes('official') && isWhole
-      ? Array.from({ length: FAULTS }, (_, i): Cell => ({
-        name: `fault ${i + 1}`,
-        sampled: 'never',
-        async run () {
-          const count = failing.get('official')?.join('\n').match(new RegExp(`\\bfault ${i + 1}\\b`, 'g'))?.length ?? 0
-
-          return { summary: `${count} tests fail with @libp2p/tcp`, complaints: count === 0 ? ['No test fails with official'] : [] }
-        }
-      }))
-      : []]
-  }
+  return { concurrency: columns.length, cells: [...cells, ...columns.includes('official') && isWhole ? Array.from({ length: FAULTS }, (_, i) => faultCell(i + 1)) : []] }
 })
+
+/** Runs behind all others */
+function faultCell (number: number): Cell {
+  return {
+    name: `fault ${number}`,
+    sampled: 'never',
+    async run () {
+      const count = failing.get('official')?.join('\n').match(new RegExp(`\\bfault ${number}\\b`, 'g'))?.length ?? 0
+
+      return { summary: `${count} tests fail with @libp2p/tcp`, complaints: count === 0 ? ['No test fails with official'] : [] }
+    }
+  }
+}
+
+function complaintsOf (failures: Test[]): string[] {
+  return failures.map(({ fullTitle, err }) => `${fullTitle}: ${err.message?.split('\n')[0]}`)
+}

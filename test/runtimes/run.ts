@@ -13,7 +13,7 @@ const TIMEOUT = 60_000
 
 const RUNTIMES: Record<string, string[]> = { bun: ['bun'], deno: ['deno', 'run', '--allow-all'] }
 
-await runSuite(new Command('test:runtimes'), async (_, signal) => {
+await runSuite(new Command('suite runtimes'), async (_, signal) => {
   const start = (command: string[], ...args: string[]): Program => runProgram([...command, SCRIPT, ...args], { signal, timeout: TIMEOUT, env: { NODE_OPTIONS: '', NODE_NO_WARNINGS: '1', DENO_NO_UPDATE_CHECK: '1' } })
 
   async function pair (listener: string[], dialer: string[]): Promise<void> {

@@ -48,7 +48,7 @@ const SPECS = [
   'test/negotiation/stream-*.spec.ts'
 ]
 
-await runSuite(new Command('test:versions'), async (_, signal) => ({
+await runSuite(new Command('suite versions'), async (_, signal) => ({
   cells: Object.entries(SETS).map(([name, wanted]) => ({ name, run: async () => run(wanted, signal) }))
 }))
 

@@ -11,7 +11,7 @@ import type { Verdict } from '../../lab/suite.ts'
 
 const STACKS = ['ours', 'official']
 
-await runSuite(new Command('test:public'), async (_, signal) => {
+await runSuite(new Command('suite public'), async (_, signal) => {
   const { failed } = await execa('redis-server', ['--version'], { reject: false })
 
   if (failed) {
