@@ -82,7 +82,7 @@ describe('js-libp2p #3463: streams share a busy connection', () => {
       }
 
       // by then the first upload has filled the line, and the windows are equal
-      await until(() => received.length === 4 && received.every(bytes => bytes > 8 * MiB), 'all are under way', PATIENCE)
+      await until(() => received.length === 4 && received.every(bytes => bytes > 16 * MiB), 'all are under way', PATIENCE)
 
       const shares = await nextShares(received)
 
