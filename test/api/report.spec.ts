@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor'
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
+import { skipUnless } from '../fixtures/skip.ts'
 import { packageRoot } from '../lab/script-path.ts'
 
 const root = packageRoot()
@@ -24,9 +25,13 @@ function config (types: string, reportFileName: string, reportTempFolder?: strin
   })
 }
 
+const isBuilt = Object.values(exports).every(({ types }) => existsSync(path.join(root, types)))
+
 /** A change of these pages in a review is a change of what users rely on */
-describe('the public surface of the built package', function () {
+describe(`the public surface of the built package${isBuilt ? '' : ' (SKIPPED: npm run build comes first)'}`, function () {
   this.timeout(60_000)
+
+  skipUnless(isBuilt)
 
   const defer = cleanUpAfterEach()
   const entries = Object.entries(exports).map(([entry, { types }]) => ({ entry, types, name: `${path.basename(path.dirname(types)).replace('src', 'index')}.api.md` }))
