@@ -86,48 +86,12 @@ function checkAll (of: string, path: string, options: object, rules: Rules, isOp
   const unknown = Object.entries(options).find(([name, value]) => value != null && !Object.hasOwn(rules, name))
 
   if (unknown != null && !isOpen) {
-    throw new InvalidParametersError(printable(`${of} has no option ${path}${unknown[0]}. ${suggestion(unknown[0], path, rules)}`))
+    throw new InvalidParametersError(printable(`${of} has no option ${path}${unknown[0]}. It has: ${Object.keys(rules).join(', ')}`))
   }
 
   for (const [name, rule] of Object.entries(rules)) {
     checkOption(of, `${path}${name}`, Reflect.get(options, name), rule)
   }
-}
-
-/** The option that the caller may have meant: one of these, or one of an object among them */
-function suggestion (name: string, path: string, rules: Rules): string {
-  const known = Object.entries(rules).flatMap(([name, { options = {} }]) => [
-    { name, full: `${path}${name}` },
-    ...Object.keys(options).map(inner => ({ name: inner, full: `${path}${name}.${inner}` }))
-  ])
-  const [nearest] = known
-    .map(one => ({ ...one, far: distance(name.toLowerCase(), one.name.toLowerCase()) }))
-    .sort((a, b) => a.far - b.far)
-
-  return nearest.far <= name.length / 2
-    ? `Did you mean ${nearest.full}?`
-    : `It has: ${Object.keys(rules).join(', ')}`
-}
-
-/** How many letters have to be added, removed or changed to make one name of the other; 1 if it is a part of the other */
-function distance (from: string, to: string): number {
-  if (from.length > 2 && from !== to && (to.includes(from) || from.includes(to))) {
-    return 1
-  }
-
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
-
-  for (let i = 0; i < from.length; i++) {
-    const next = [i + 1]
-
-    for (let j = 0; j < to.length; j++) {
-      next.push(Math.min(next[j] + 1, row[j + 1] + 1, row[j] + (from[i] === to[j] ? 0 : 1)))
-    }
-
-    row = next
-  }
-
-  return row[to.length]
 }
 
 function isObject (value: unknown): value is object {

@@ -58,15 +58,9 @@ const wrong: Array<[init: object, message: string]> = [
   [{ reusePort: '\u001b[2J' }, `reusePort of tcp() must be one of true, false, 'shared' (a string), not '\\u{1b}[2J' (a string)`]
 ]
 
-const misspelt: Array<[init: object, suggestion: string]> = [
-  [{ maxConection: 5 }, 'maxConection. Did you mean maxConnections?'],
-  [{ reuseport: true }, 'reuseport. Did you mean reusePort?'],
-  [{ socketCloseTimeout: 5 }, 'socketCloseTimeout. Did you mean closeTimeout?'],
-  [{ inactivityTimeout: 5 }, 'inactivityTimeout. Did you mean inboundSocketInactivityTimeout?'],
-  // at the wrong place
-  [{ noDelay: true }, 'noDelay. Did you mean dialOpts.noDelay?'],
-  [{ closeAbove: 5 }, 'closeAbove. Did you mean closeServerOnMaxConnections.closeAbove?'],
-  [{ closeServerOnMaxConnections: { closeAbov: 5, listenBelow: 5 } }, 'closeServerOnMaxConnections.closeAbov. Did you mean closeServerOnMaxConnections.closeAbove?'],
+const misspelt: Array<[init: object, message: string]> = [
+  [{ maxConection: 5 }, 'maxConection. It has: inboundSocketInactivityTimeout, '],
+  [{ closeServerOnMaxConnections: { closeAbov: 5, listenBelow: 5 } }, 'closeServerOnMaxConnections.closeAbov. It has: '],
   [{ toString: 5 }, 'toString. It has: inboundSocketInactivityTimeout, '],
   [{ '\n': true }, '\\u{a}. It has: inboundSocketInactivityTimeout, ']
 ]
@@ -120,7 +114,7 @@ describe('a wrong option', () => {
 
   it('of optimistic() is told', () => {
     expect(messageOf(() => optimistic(yamux(), { replyTimeout: '5' as any }))).to.equal('The option replyTimeout of optimistic() must be 1 or more milliseconds, not \'5\' (a string)')
-    expect(messageOf(() => optimistic(yamux(), { replyTimout: 5 } as any))).to.equal('optimistic() has no option replyTimout. Did you mean replyTimeout?')
+    expect(messageOf(() => optimistic(yamux(), { replyTimout: 5 } as any))).to.equal('optimistic() has no option replyTimout. It has: replyTimeout')
     expect(messageOf(() => optimistic(undefined as any)({} as any))).to.match(/^optimistic\(\) takes a factory/)
   })
 
@@ -128,7 +122,7 @@ describe('a wrong option', () => {
     const node: any = { ...components, addressManager: {}, registrar: {}, connectionManager: {} }
 
     expect(messageOf(() => holePunching(dcutr(), { onProgress: 'log' as any }))).to.equal('The option onProgress of holePunching() must be a function, not \'log\' (a string)')
-    expect(messageOf(() => holePunching(dcutr(), { onprogress: () => {} } as any))).to.equal('holePunching() has no option onprogress. Did you mean onProgress?')
+    expect(messageOf(() => holePunching(dcutr(), { onprogress: () => {} } as any))).to.equal('holePunching() has no option onprogress. It has: onProgress')
     expect(messageOf(() => holePunching(dcutr as any)(node))).to.match(/^holePunching\(\) takes a factory of a service/)
     expect(messageOf(() => holePunching(undefined as any)(node))).to.match(/^holePunching\(\) takes a factory of a service/)
   })
@@ -136,7 +130,7 @@ describe('a wrong option', () => {
   const wrongForLinux: Array<[object, string]> = [
     [{ fastOpen: 'yes' }, 'The option fastOpen of linux() must be true, false or an object, not \'yes\' (a string)'],
     [{ fastOpen: { queue: '5' } }, 'The option fastOpen.queue of linux() must be a whole number from 1 to 2147483647, not \'5\' (a string)'],
-    [{ fastOpen: { que: 5 } }, 'linux() has no option fastOpen.que. Did you mean fastOpen.queue?'],
+    [{ fastOpen: { que: 5 } }, 'linux() has no option fastOpen.que. It has: queue'],
     [{ unsentLowWater: 0 }, 'The option unsentLowWater of linux() must be a number of bytes from 1 on, not 0'],
     [{ unsentLowWater: '1' }, 'The option unsentLowWater of linux() must be a number of bytes from 1 on, not \'1\' (a string)'],
     [{ congestion: 'bbr\0' }, 'The option congestion of linux() must be the name of a congestion control algorithm, not \'bbr\\u{0}\' (a string)'],
@@ -145,7 +139,7 @@ describe('a wrong option', () => {
     [{ userTimeout: Infinity }, 'The option userTimeout of linux() must be a whole number of ms from 1 to 2147483647, not Infinity'],
     [{ keepAliveInterval: 0 }, 'The option keepAliveInterval of linux() must be a number of ms from 1 to 32767000, not 0'],
     [{ keepAliveProbes: 128 }, 'The option keepAliveProbes of linux() must be a whole number from 1 to 127, not 128'],
-    [{ congestionControl: 'bbr' }, 'linux() has no option congestionControl. Did you mean congestion?']
+    [{ congestionControl: 'bbr' }, 'linux() has no option congestionControl. It has: fastOpen, unsentLowWater, congestion, userTimeout, keepAliveDelay, keepAliveInterval, keepAliveProbes']
   ]
 
   for (const [options, message] of wrongForLinux) {
