@@ -140,12 +140,13 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
     '@libp2p/transport'
   ]
 
+  /** Dials are possible from the beginning, and again after a stop */
   start (): void {
-
+    this.#dialer.start()
   }
 
   /**
-   * Wait for every socket to close, dialed or accepted, lingering ones
+   * End all dials, and wait for every socket to close, dialed or accepted, lingering ones
    * included. libp2p's connection manager has 500 ms to close the connections;
    * what is still open `closeTimeout` ms later is destroyed.
    */
@@ -157,7 +158,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
   /**
    * @throws {AbortError} if the signal fires before the connection is upgraded
    * @throws {InvalidParametersError} if an option of this dial has a wrong value
-   * @throws {TCPConnectError} if the network refuses
+   * @throws {TCPConnectError} if the network refuses, or the transport is stopped
    * @throws {Error} the upgrader's error if the upgrade fails
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {

@@ -58,7 +58,7 @@ export class Dialer {
   readonly #experience = new Experience()
   readonly #places = new Semaphore(MAX_WAITING)
 
-  /** Aborted when the transport stops; a new one serves the dials after that */
+  /** Aborted when the transport stops; a new one serves the dials after the next start */
   #stopping = new AbortController()
 
   constructor ({ gater, ...init }: DialerInit) {
@@ -74,10 +74,16 @@ export class Dialer {
     }
   }
 
-  /** Dials that are under way end */
+  /** Dials are possible again */
+  start (): void {
+    if (this.#stopping.signal.aborted) {
+      this.#stopping = new AbortController()
+    }
+  }
+
+  /** Dials that are under way end, and new ones fail: nobody would wait for their sockets */
   stop (): void {
     this.#stopping.abort()
-    this.#stopping = new AbortController()
   }
 
   /**

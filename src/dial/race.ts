@@ -118,6 +118,8 @@ export class Race {
     try {
       if (signal.aborted) {
         this.#onAbort()
+      } else if (stopping.aborted) {
+        this.#onStop()
       } else {
         this.#next()
       }

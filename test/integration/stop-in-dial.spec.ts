@@ -87,4 +87,19 @@ describe('js-libp2p #3591 and #3616: stop() in the middle of a dial', () => {
       await until(() => openSockets() <= before, 'no socket is left', PATIENCE)
     })
   }
+
+  it('a transport that was stopped dials again when it is started', async function () {
+    const { addr } = await rawPeer(defer)
+    const { dial, transport } = rawTransport(defer)
+
+    if (transport.stop == null) {
+      return this.skip()
+    }
+
+    await dial(addr).then(conn => { conn.abort(new Error('Urk!')) })
+    await transport.stop()
+    await expect(dial(addr)).to.eventually.be.rejected.with.property('cause').that.has.property('name', 'NotStartedError')
+    await transport.start?.()
+    expect((await dial(addr)).status).to.equal('open')
+  })
 })
