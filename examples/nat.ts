@@ -16,7 +16,8 @@ import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
 import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
-import { holePunching, optimistic, tcp } from 'libp2p-fast-tcp'
+import { optimistic, tcp } from 'libp2p-fast-tcp'
+import { holePunching, reusePort } from 'libp2p-fast-tcp/nat'
 
 const stack = { connectionEncrypters: [optimistic(noise())], streamMuxers: [optimistic(yamux())] }
 
@@ -31,7 +32,7 @@ const relay = await createLibp2p({
 const hidden = await createLibp2p({
   ...stack,
   addresses: { listen: ['/ip4/127.0.0.1/tcp/0', `${relay.getMultiaddrs()[0]}/p2p-circuit`] },
-  transports: [tcp({ reusePort: true }), circuitRelayTransport()],
+  transports: [tcp({ reusePort: reusePort() }), circuitRelayTransport()],
   services: { identify: identify(), identifyPush: identifyPush(), ping: ping(), dcutr: holePunching(dcutr()) }
 })
 

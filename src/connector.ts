@@ -1,5 +1,5 @@
 import type { Endpoint } from './addresses.ts'
-import type { Metrics } from '@libp2p/interface'
+import type { WireFilter } from './connection/wire-filter.ts'
 import type { ListenOptions, Server, Socket } from 'node:net'
 
 /** An endpoint whose host is an IP address: names are looked up before a socket is opened */
@@ -16,6 +16,26 @@ export interface ConnectOptions {
 }
 
 /**
+ * Which port a socket leaves from, with the option `reusePort`
+ *
+ * - `listening`: a listening one, if one fits
+ * - `any`: any, because the dial says so or the peer dialed too
+ * - `taken`: any, because the listening one could not be used
+ */
+export type PortPlan = 'listening' | 'any' | 'taken'
+
+/** How a socket is opened. What no plug-in does is ignored */
+export interface ConnectPlan {
+  readonly port: PortPlan
+
+  /** A listening port also serves a dial to a peer that has just been connected to it */
+  readonly isPortForced?: boolean
+
+  /** Whether the SYN may wait for the first write and carry it */
+  readonly fastOpen: boolean
+}
+
+/**
  * Opens sockets. The one place of a dial that knows how: plainly, from a listening port, with data in the SYN.
  * Those wrap each other.
  */
@@ -27,7 +47,7 @@ export interface Connector {
    * @throws {InvalidParametersError} if Node does not take the options
    * @throws {AbortError} or what else is the signal's reason, if it fires
    */
-  open(target: Target, options: ConnectOptions, signal: AbortSignal): Promise<OpenSocket>
+  open(target: Target, options: ConnectOptions, signal: AbortSignal, plan: ConnectPlan): Promise<OpenSocket>
 }
 
 /**
@@ -49,6 +69,12 @@ export interface OpenSocket {
 
   /** With the option `reusePort`: which port it left from */
   port?: PortUse
+
+  /**
+   * The peer may have dialed too, so that TCP made one connection of both dials: makes a filter that ends it with a {@link PlanError}
+   * then. Such a dial must be made again
+   */
+  watch?(inner?: WireFilter): WireFilter
 
   /** With Fast Open: what is known of the peer's answer to the SYN */
   established?: Establishing
@@ -123,31 +149,3 @@ export class PlanError extends Error {
 
 /** Makes a server listen, in place of `server.listen(options)` */
 export type BindServer = (server: Server, options: ListenOptions) => void
-
-/**
- * What `linux()` of `libp2p-fast-tcp/linux` returns, for the option `linux`
- */
-export interface Linux {
-  /** Whether a SYN can carry the first write */
-  readonly hasFastOpen: boolean
-
-  /** Whether it says how sockets are probed. Node would reset that if it were told when to begin */
-  readonly hasKeepAlive: boolean
-
-  /**
-   * Opens sockets with the options of `linux()`. `ordinary` opens those that can have none: unix sockets, and all if the
-   * kernel refuses. `maySynWait` tells whether a SYN may carry the first write, if `hasFastOpen`
-   */
-  connector(ordinary: Connector, maySynWait: boolean): Connector
-
-  /** Makes a server listen with the options of `linux()` */
-  bindServer: BindServer
-
-  /** Registers metrics of what the kernel knows of these sockets, and reads it whenever they are scraped */
-  measure(sockets: MeasuredSockets, metrics: Metrics): void
-}
-
-/** Sockets, and since when each is open, by the clock of `performance.now()` */
-export interface MeasuredSockets extends Iterable<[Socket, number]> {
-  readonly size: number
-}

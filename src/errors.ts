@@ -42,7 +42,7 @@ export class TCPStalledWriteError extends TimeoutError {
 }
 
 /**
- * The option `reusePort` is set, and cannot work: the runtime has no `net.BoundSocket`
+ * `reusePort()` cannot work here: the runtime has no `net.BoundSocket`
  * (Node 24.21, 26.4), or the system no SO_REUSEPORT (Linux, FreeBSD).
  */
 export class ReusePortUnsupportedError extends UnsupportedOperationError {

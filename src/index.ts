@@ -36,17 +36,14 @@ import type { TCPOptions } from './options.ts'
 import type { Transport } from '@libp2p/interface'
 
 export { CLOSE_TIMEOUT } from './connection/fin-wait.ts'
-export { IncompatibleMuxerError, IncompatibleUtilsError, ReusePortUnsupportedError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
-export type { BindServer, ConnectOptions, Connector, Establishing, EstablishingState, FastOpenOutcome, Linux, OpenSocket, PortUse, Target } from './connector.ts'
+export { IncompatibleMuxerError, IncompatibleUtilsError, TCPConnectError, TCPStalledWriteError } from './errors.ts'
+export type { FastOpenOutcome, PortUse } from './connector.ts'
 export type { TCPComponents } from './components.ts'
 export type { NodeDialEvents, TCPDialEvents } from './dial-events.ts'
 export type { TCPMetrics } from './dial/metrics.ts'
-export { holePunching } from './nat/hole-punching.ts'
 export { noiseCrypto } from './noise/noise-crypto.ts'
 export { optimistic } from './optimistic/optimistic.ts'
 export { yamux } from './yamux/index.ts'
-export type { HolePunchingComponents, HolePunchingInit } from './nat/hole-punching.ts'
-export type { HolePunchEvents, HolePunchFailed, HolePunchFailure, HolePunchOpened, HolePunchStart } from './nat/hole-punch.ts'
 export type { KeyPair, NoiseBytes, NoiseCrypto } from './noise/crypto-interface.ts'
 export type { OptimisticEncrypterComponents } from './optimistic/encrypter.ts'
 export type { OptimisticMuxerComponents } from './optimistic/streams/muxer-factory.ts'
@@ -55,6 +52,8 @@ export type { YamuxOptions, YamuxStreamOptions } from './yamux/options.ts'
 export type { OptimisticInit } from './optimistic/optimistic.ts'
 export type {
   CloseServerOnMaxConnectionsOpts,
+  Linux,
+  ReusePort,
   TCPCreateListenerOptions,
   TCPDialOptions,
   TCPDialSocketOptions,
@@ -67,7 +66,6 @@ export type {
  * Makes the transport, for `transports` of `createLibp2p`.
  *
  * @throws {InvalidParametersError} on creation of the node, if an option has a wrong value, or none has this name
- * @throws {ReusePortUnsupportedError} on creation of the node, if `reusePort` is set and cannot work here
  * @throws {IncompatibleUtilsError} on creation of the node, if this version of `@libp2p/utils` does not fit
  */
 export function tcp (init?: TCPOptions): (components: TCPComponents) => Transport<TCPDialEvents> {

@@ -1,4 +1,3 @@
-import type { Linux } from './connector.ts'
 import type { TCPDialEvents } from './dial-events.ts'
 import type { CreateListenerOptions, DialTransportOptions } from '@libp2p/interface'
 import type { LookupFunction } from 'node:net'
@@ -244,18 +243,13 @@ export interface TCPOptions {
   sendWindow?: boolean
 
   /**
-   * Dial from the port that a listener listens on, so that a NAT maps both to the same
-   * public port: other peers then observe an address at which this one may be
-   * reached, and hole punching can work. A dial for which that is impossible leaves from any
-   * port. With 'shared' other processes of the same user may listen on the same port, if they have
-   * this value too: the kernel spreads connections over them.
+   * Dial from the port that a listener listens on, as `reusePort()` of `libp2p-fast-tcp/nat` makes it. A NAT then maps both to the same
+   * public port: other peers observe an address at which this one may be
+   * reached, and hole punching can work. docs/nat.md explains it.
    *
-   * Needs `net.BoundSocket` (Node 24.21, 26.4) and SO_REUSEPORT (Linux, FreeBSD):
-   * without them the creation of the node fails with a `ReusePortUnsupportedError`.
-   *
-   * @default false
+   * @default undefined, off
    */
-  reusePort?: boolean | 'shared'
+  reusePort?: ReusePort
 
   /**
    * What Linux offers and Node has no API for, as `linux()` of `libp2p-fast-tcp/linux` makes
@@ -275,6 +269,16 @@ export interface TCPOptions {
    * Options for every server and the sockets that it accepts
    */
   listenOpts?: TCPListenSocketOptions
+}
+
+/** What `reusePort()` of `libp2p-fast-tcp/nat` returns, for the option `reusePort` */
+export interface ReusePort {
+  readonly option: 'reusePort'
+}
+
+/** What `linux()` of `libp2p-fast-tcp/linux` returns, for the option `linux` */
+export interface Linux {
+  readonly option: 'linux'
 }
 
 /**

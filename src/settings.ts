@@ -2,6 +2,7 @@ import net from 'node:net'
 import { InvalidParametersError } from '@libp2p/interface'
 import { MAX_TIMEOUT, aBoolean, aFunction, aNumber, aWholeNumber, anObject, checkOption, checkOptions, milliseconds, oneOf } from './check-options.ts'
 import { CLOSE_TIMEOUT } from './connection/fin-wait.ts'
+import { isPluginFor } from './plugin.ts'
 import type { Rule } from './check-options.ts'
 import type { CloseServerOnMaxConnectionsOpts, TCPDialSocketOptions, TCPListenSocketOptions, TCPOptions, TCPSocketOptions } from './options.ts'
 
@@ -80,11 +81,8 @@ const RULES: Record<keyof TCPOptions, Rule> = {
   backpressure: aBoolean,
   credit: aBoolean,
   sendWindow: aBoolean,
-  reusePort: oneOf(true, false, 'shared'),
-  linux: {
-    mustBe: 'what linux() of libp2p-fast-tcp/linux returns',
-    holds: (value: any) => ['connector', 'bindServer', 'measure'].every(method => typeof value?.[method] === 'function')
-  },
+  reusePort: { mustBe: 'what reusePort() of libp2p-fast-tcp/nat returns', holds: value => isPluginFor('reusePort', value) },
+  linux: { mustBe: 'what linux() of libp2p-fast-tcp/linux returns', holds: value => isPluginFor('linux', value) },
   // Node knows more options of sockets and servers
   dialOpts: anObject(DIAL_RULES, 'open'),
   listenOpts: anObject(LISTEN_RULES, 'open')
@@ -106,10 +104,6 @@ export function transportSettings (given?: TCPOptions | null): TransportSettings
 
   const options: TCPOptions = Object.fromEntries(Object.keys(RULES).map(name => [name, given?.[name as keyof TCPOptions] ?? undefined]))
   const timeouts: Timeouts = { ...TIMEOUTS }
-
-  if (options.linux?.hasKeepAlive === true && [options.dialOpts, options.listenOpts].some(opts => (opts?.keepAliveInitialDelay ?? 0) > 0)) {
-    throw new InvalidParametersError('Node resets the keep-alive options of linux() if tcp() has keepAliveInitialDelay: use keepAliveDelay of linux()')
-  }
 
   for (const name of Object.keys(TIMEOUTS) as Array<keyof Timeouts>) {
     timeouts[name] = Math.min(options[name] ?? TIMEOUTS[name], MAX_TIMEOUT)

@@ -10,30 +10,28 @@ import { YamuxFlows } from './flow/yamux-flows.ts'
 import { assertBaseClass } from './foreign/base-class.ts'
 import { expectIdentity } from './foreign/check.ts'
 import { TCPListener } from './listener/listener.ts'
-import { observe } from './nat/observe.ts'
-import { observedAddresses } from './nat/observed-addresses.ts'
-import { ReusePort } from './nat/reuse-port.ts'
 import { gateNewStreams } from './optimistic/streams/early-dialer.ts'
+import { attach } from './plugin.ts'
 import { safeLogger } from './safe-logger.ts'
 import { listenerSettings, transportSettings } from './settings.ts'
 import type { TCPComponents } from './components.ts'
 import type { SocketConnection } from './connection/socket-connection.ts'
-import type { PortUse } from './connector.ts'
+import type { BindServer } from './connector.ts'
 import type { TCPDialEvents } from './dial-events.ts'
-import type { ObservedAddresses, ObservingTransport } from './nat/observed-addresses.ts'
 import type { TCPCreateListenerOptions, TCPDialOptions, TCPOptions } from './options.ts'
+import type { PluginLayer } from './plugin.ts'
 import type { TransportSettings } from './settings.ts'
 import type { ComponentLogger, Connection, Listener, Startable, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
-export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransport {
+export class TCP implements Transport<TCPDialEvents>, Startable {
   readonly #settings: TransportSettings
   readonly #components: TCPComponents
   readonly #logger: ComponentLogger
   readonly #dialer: Dialer
 
-  /** Set only with the option `reusePort` */
-  readonly #reusePort?: ReusePort
+  readonly #bindServer: BindServer
+  readonly #onListen: PluginLayer['onListen']
 
   /** Every socket of this transport, dialed and accepted */
   readonly #sockets = new OpenSockets()
@@ -47,12 +45,12 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
 
   /**
    * @throws {InvalidParametersError} if an option has a wrong value, or none has this name
-   * @throws {ReusePortUnsupportedError} if `reusePort` is set and cannot work here
+   * @throws {Error} what a plug-in says if it cannot work with these options
    * @throws {IncompatibleUtilsError} if this version of `@libp2p/utils` does not fit
    */
   constructor (components: TCPComponents, options?: TCPOptions | null) {
-    /** The port of each dialed connection. Key: its timeline, which is also that of the upgraded connection */
-    const timelines = new WeakMap<object, PortUse | undefined>()
+    /** The timeline of each dialed connection, which is also that of the upgraded connection */
+    const dialed = new WeakSet<object>()
 
     assertBaseClass()
 
@@ -63,32 +61,23 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
     const log = this.#logger.forComponent('libp2p:tcp')
     const { linux, reusePort, fairStreams = true, backpressure = true, credit = true, sendWindow = true } = this.#settings
 
-    if (reusePort === true || reusePort === 'shared') {
-      this.#reusePort = new ReusePort({
-        linux,
-        isShared: reusePort === 'shared',
-        onTaken: ({ host, port }, err) => {
-          log('a dial cannot leave from %s:%d, it leaves from any port - %e', host, port, err)
-        }
-      })
-    }
+    const host = { transport: this, components, options: this.#settings, sockets: this.#sockets, log }
+    const kernel = attach(linux, host, { connector: ordinary, bindServer: (server, options) => { server.listen(options) } })
+    const ports = attach(reusePort, host, kernel)
 
-    if (components.metrics != null) {
-      linux?.measure(this.#sockets, components.metrics)
-    }
-
+    this.#bindServer = ports.bindServer
+    this.#onListen = ports.onListen
     this.#dialer = new Dialer({
       settings: this.#settings,
       lingering: this.#lingering,
       sockets: this.#sockets,
+      connector: ports.connector,
       onConnection: (maConn, port) => {
         this.#connections.set(maConn.timeline, maConn)
-        timelines.set(maConn.timeline, port)
+        dialed.add(maConn.timeline)
+        ports.onDialed?.(maConn, port)
       },
-      plain: linux?.connector(ordinary, false) ?? ordinary,
-      fastOpen: linux?.hasFastOpen === true ? linux.connector(ordinary, true) : undefined,
-      reusePort: this.#reusePort?.connector,
-      metrics: dialerMetrics(components.metrics, this.#settings),
+      metrics: dialerMetrics(components.metrics, { ports: ports.ports, fastOpen: kernel.fastOpen }),
       gater: () => components.connectionGater,
       log
     })
@@ -111,7 +100,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
         return
       }
 
-      if (timelines.has(connection.timeline)) {
+      if (dialed.has(connection.timeline)) {
         gateNewStreams(connection)
       }
 
@@ -119,18 +108,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
         maConn.traffic = new ConnectionFlow(connection, { fairStreams, backpressure, line: this.#yamuxFlows?.of(connection) })
       }
     })
-
-    if (this.#reusePort != null) {
-      this[observedAddresses] = observe({
-        components,
-        remoteIPIfReused: ({ timeline }) => timelines.get(timeline) === 'reused' ? this.#connections.get(timeline)?.remoteIP : undefined,
-        log
-      })
-    }
   }
-
-  /** Set only with the option `reusePort` */
-  readonly [observedAddresses]?: ObservedAddresses
 
   readonly [transportSymbol] = true
 
@@ -182,8 +160,8 @@ export class TCP implements Transport<TCPDialEvents>, Startable, ObservingTransp
       upgrader: options.upgrader,
       lingering: this.#lingering,
       sockets: this.#sockets,
-      bindServer: this.#reusePort?.bindServer ?? this.#settings.linux?.bindServer,
-      onListen: this.#reusePort?.waitFor,
+      bindServer: this.#bindServer,
+      onListen: this.#onListen,
       onConnection: maConn => { this.#connections.set(maConn.timeline, maConn) },
       metrics: this.#components.metrics,
       logger: this.#logger

@@ -9,7 +9,7 @@ import path from 'node:path'
 
 /** The parts of the package. Each imports only from itself and from those before it */
 const LAYERS = [
-  ['src/printable.ts', 'src/safe-logger.ts', 'src/check-options.ts', 'src/libp2p.ts', 'src/errors.ts', 'src/addresses.ts', 'src/connector.ts', 'src/components.ts', 'src/recent.ts', 'src/dial-events.ts', 'src/options.ts'],
+  ['src/printable.ts', 'src/safe-logger.ts', 'src/check-options.ts', 'src/libp2p.ts', 'src/errors.ts', 'src/addresses.ts', 'src/connection/wire-filter.ts', 'src/connector.ts', 'src/components.ts', 'src/recent.ts', 'src/dial-events.ts', 'src/options.ts', 'src/plugin.ts'],
   ['src/foreign'],
   ['src/bytes'],
   ['src/event-loop'],
@@ -20,10 +20,11 @@ const LAYERS = [
   ['src/yamux'],
   ['src/noise'],
   ['src/listener'],
-  ['src/nat'],
   ['src/dial'],
-  ['src/linux'],
   ['src/tcp.ts', 'src/tcp.browser.ts', 'src/index.ts'],
+  // plug-ins: who does not import them loads neither
+  ['src/nat'],
+  ['src/linux'],
   ['test/lab'],
   ['benchmarks'],
   ['test']

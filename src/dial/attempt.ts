@@ -6,7 +6,6 @@ import { SocketConnection } from '../connection/socket-connection.ts'
 import { FIRST_WRITE_TIMEOUT, PlanError } from '../connector.ts'
 import { abortError, connectTimeoutError } from '../errors.ts'
 import { afterPoll } from '../event-loop/after-poll.ts'
-import { SimultaneousOpen } from '../nat/simultaneous-open.ts'
 import { DialProposal } from '../optimistic/dial-proposal.ts'
 import { describeNegotiation } from './negotiation-plan.ts'
 import { firstPlan, nextPlan } from './plan.ts'
@@ -28,14 +27,7 @@ import type { Socket } from 'node:net'
 export interface AttemptInit {
   settings: TransportSettings
 
-  /** Opens sockets without data in the SYN */
-  plain: Connector
-
-  /** Opens sockets with data in the SYN. Set with the option `fastOpen` of `linux()` */
-  fastOpen?: Connector
-
-  /** Makes a connector open sockets from a listening port, also to a peer that has just been connected to it. Set with the option `reusePort` */
-  reusePort?(connector: Connector, isForced: boolean): Connector
+  connector: Connector
   lingering: Lingering
 
   /** All sockets of the transport. Each new one is added */
@@ -154,11 +146,10 @@ export class Attempt {
    * @throws {Error} why it could not be opened, or the signal's reason. No socket is left then
    */
   async connect (mayUseFastOpen: boolean): Promise<void> {
-    const { init, options } = this.#dial as Dial
-    const target = this.target as Target
+    const { init: { refusals, settings }, options } = this.#dial as Dial
 
     this.since = performance.now()
-    await this.#open(firstPlan(this.address.ma, target, mayUseFastOpen && init.fastOpen != null, init.settings, options, init.refusals.age(endpointName(target))))
+    await this.#open(firstPlan(mayUseFastOpen, settings, options, refusals.age(endpointName(this.target as Target))))
   }
 
   /**
@@ -178,7 +169,7 @@ export class Attempt {
         // The second dial worked, so optimism was the cause of the refusal. A peer that has too many connections, say,
         // refuses both dials and is not remembered
         if (plan.negotiation.name === 'redial') {
-          refusals.add(endpointName(plan.target))
+          refusals.add(endpointName(this.target as Target))
         }
 
         return connection
@@ -206,11 +197,12 @@ export class Attempt {
 
   async #open (plan: Plan): Promise<void> {
     const { signal } = this
-    const { sockets } = (this.#dial as Dial).init
+    const { init, settings } = this.#dial as Dial
+    const target = this.target as Target
 
     for (;;) {
       try {
-        this.#opened = await this.#openSocket(plan, signal)
+        this.#opened = await init.connector.open(target, settings.socket, signal, plan)
         this.#plan = plan
         break
       } catch (err: any) {
@@ -226,7 +218,7 @@ export class Attempt {
 
     const { established, socket } = this.#opened
 
-    sockets.add(socket)
+    init.sockets.add(socket)
 
     if (signal.aborted) {
       established?.end()
@@ -241,30 +233,14 @@ export class Attempt {
     }
   }
 
-  async #openSocket ({ fastOpen, port, target }: Plan, signal: AbortSignal): Promise<OpenSocket> {
-    const { init, options, settings: { socket } } = this.#dial as Dial
-    const connector = (fastOpen ? init.fastOpen : undefined) ?? init.plain
-
-    if (init.reusePort == null) {
-      return connector.open(target, socket, signal)
-    }
-
-    if (port === 'listening') {
-      return init.reusePort(connector, options.reusePort === true).open(target, socket, signal)
-    }
-
-    return { ...await connector.open(target, socket, signal), port: port === 'any' ? 'option' : 'taken' }
-  }
-
   async #upgradeOnce (plan: Plan): Promise<Connection> {
     const { init: { log, metrics }, options } = this.#dial as Dial
     const opened = this.#opened as OpenSocket
     const isPending = this.#synWaits
     const { ma } = this.address
     const negotiation = plan.negotiation.name === 'optimistic' ? new DialProposal() : undefined
-    // only a dial from a listening port may meet one of the peer's
-    const collision = opened.port === 'reused' && options.initiator !== false ? new SimultaneousOpen(negotiation) : undefined
-    const maConn = this.#toConnection(opened, isPending, collision ?? negotiation)
+    const filter = options.initiator === false ? negotiation : opened.watch?.(negotiation) ?? negotiation
+    const maConn = this.#toConnection(opened, isPending, filter)
 
     try {
       log('new outbound connection %a', ma)
@@ -292,8 +268,8 @@ export class Attempt {
         throw connectError
       }
 
-      if (collision?.state === 'found') {
-        throw new PlanError('simultaneous-open', `The connection to ${ma} is one that the peer dialed too`, err)
+      if (maConn.closeError instanceof PlanError) {
+        throw new PlanError(maConn.closeError.reason, `The connection to ${ma} is one that the peer dialed too`, err)
       }
 
       log('negotiation with %a, which failed, was %s', ma, describeNegotiation(plan.negotiation, negotiation))

@@ -1,5 +1,4 @@
 import type { FastOpenOutcome, PortUse } from '../connector.ts'
-import type { TCPOptions } from '../options.ts'
 import type { CounterGroup, Metrics } from '@libp2p/interface'
 
 /*
@@ -20,7 +19,8 @@ export interface TCPMetrics {
   fastOpen?: CounterGroup<FastOpenOutcome>
 }
 
-export function dialerMetrics (metrics?: Metrics, { reusePort, linux }: Pick<TCPOptions, 'reusePort' | 'linux'> = {}): TCPMetrics | undefined {
+/** `ports` and `fastOpen` are those of the plug-ins */
+export function dialerMetrics (metrics: Metrics | undefined, plugins: Pick<TCPMetrics, 'ports' | 'fastOpen'>): TCPMetrics | undefined {
   if (metrics == null) {
     return
   }
@@ -38,17 +38,6 @@ export function dialerMetrics (metrics?: Metrics, { reusePort, linux }: Pick<TCP
       label: 'outcome',
       help: 'Total count of TCP dials that negotiated the encrypter optimistically by outcome'
     }),
-    ports: reusePort != null && reusePort !== false
-      ? metrics.registerCounterGroup('libp2p_tcp_dial_ports_total', {
-        label: 'port',
-        help: 'Total count of TCP sockets that were opened by the local port that they left from'
-      })
-      : undefined,
-    fastOpen: linux?.hasFastOpen === true
-      ? metrics.registerCounterGroup('libp2p_tcp_fast_open_dials_total', {
-        label: 'outcome',
-        help: 'Total count of TCP dials by what became of the data in the SYN'
-      })
-      : undefined
+    ...plugins
   }
 }

@@ -1,41 +1,21 @@
 import { PlanError } from '../connector.ts'
 import { planNegotiation } from './negotiation-plan.ts'
 import type { NegotiationPlan } from './negotiation-plan.ts'
-import type { Target } from '../connector.ts'
+import type { ConnectPlan } from '../connector.ts'
 import type { TCPDialOptions } from '../options.ts'
 import type { UpgraderWithoutEncryptionOptions } from '@libp2p/interface'
-import type { Multiaddr } from '@multiformats/multiaddr'
-
-/**
- * Which port an attempt leaves from, with the option `reusePort`
- *
- * - `listening`: a listening one, if one fits
- * - `any`: any, because the dial says so or the peer dialed too
- * - `taken`: any, because the listening one could not be used
- */
-export type PortPlan = 'listening' | 'any' | 'taken'
 
 /** How one attempt to dial is made. An attempt that fails may tell which other plan to follow: {@link nextPlan} */
-export interface Plan {
-  /** What is dialed, for the log and the connection */
-  readonly ma: Multiaddr
-
-  /** One of the targets that the multiaddr leads to */
-  readonly target: Target
-  readonly port: PortPlan
-
-  /** Whether the SYN may carry data */
-  readonly fastOpen: boolean
+export interface Plan extends ConnectPlan {
   readonly negotiation: NegotiationPlan
 }
 
 /** `refusedAgo` is how long ago the target refused an optimistic dial, in ms, if it did */
-export function firstPlan (ma: Multiaddr, target: Target, hasFastOpen: boolean, transport: { optimistic?: boolean }, dial: TCPDialOptions, refusedAgo?: number): Plan {
+export function firstPlan (mayUseFastOpen: boolean, transport: { optimistic?: boolean }, dial: TCPDialOptions, refusedAgo?: number): Plan {
   return {
-    ma,
-    target,
     port: dial.reusePort === false ? 'any' : 'listening',
-    fastOpen: hasFastOpen && maySynCarryData(dial),
+    isPortForced: dial.reusePort === true,
+    fastOpen: mayUseFastOpen && maySynCarryData(dial),
     negotiation: planNegotiation(transport, dial, refusedAgo)
   }
 }

@@ -8,7 +8,7 @@ import { STATE_BYTES, readKernelState } from './tcp-info.ts'
 import type { Libc } from './libc.ts'
 import type { SocketOption } from './socket-options.ts'
 import type { KernelState } from './tcp-info.ts'
-import type { ConnectOptions, Connector, OpenSocket, Target } from '../connector.ts'
+import type { ConnectOptions, ConnectPlan, Connector, OpenSocket, Target } from '../connector.ts'
 import type { RememberedAddresses } from '../dial/remembered-addresses.ts'
 import type { NetConnectOpts, Socket } from 'node:net'
 
@@ -18,7 +18,7 @@ export interface LinuxConnectorInit {
   libc: Libc
 
   /** Opens unix sockets, and all if the kernel refuses */
-  ordinary: Connector
+  below: Connector
 
   /** Throws if the kernel does not know an option. When `linux()` was called it may have had no descriptor to find out */
   assertChecked(): void
@@ -26,8 +26,8 @@ export interface LinuxConnectorInit {
   /** Of every socket */
   options: SocketOption[]
 
-  /** Whether a SYN waits for the first write and carries it */
-  synWaits: boolean
+  /** Whether a SYN waits for the first write and carries it, where the plan of the dial allows that */
+  hasFastOpen: boolean
 
   /**
    * Hosts behind a middlebox that drops a SYN with data. The kernel sends the SYN again
@@ -51,15 +51,15 @@ export class LinuxConnector implements Connector {
     this.#init = init
   }
 
-  async open (target: Target, options: ConnectOptions, signal: AbortSignal): Promise<OpenSocket> {
+  async open (target: Target, options: ConnectOptions, signal: AbortSignal, plan: ConnectPlan): Promise<OpenSocket> {
     signal.throwIfAborted()
     this.#init.assertChecked()
 
-    const synWaits = this.#init.synWaits && 'host' in target && this.#init.blackHoles.age(target.host) == null
+    const synWaits = this.#init.hasFastOpen && plan.fastOpen && 'host' in target && this.#init.blackHoles.age(target.host) == null
     const fd = 'host' in target ? this.#openDescriptor(target.host, synWaits, options) : undefined
 
     if ('path' in target || fd == null) {
-      return this.#init.ordinary.open(target, options, signal)
+      return this.#init.below.open(target, options, signal, plan)
     }
 
     // Node would bind it again

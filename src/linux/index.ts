@@ -19,8 +19,10 @@
  * ```
  */
 
+import { InvalidParametersError } from '@libp2p/interface'
 import { aBoolean, aWholeNumber, anObject, checkOptions } from '../check-options.ts'
 import { RememberedAddresses } from '../dial/remembered-addresses.ts'
+import { pluginFor } from '../plugin.ts'
 import { checkKernel } from './check-kernel.ts'
 import { LinuxConnector } from './dial.ts'
 import { KernelMetrics } from './kernel-metrics.ts'
@@ -29,12 +31,11 @@ import { loadLibc } from './load-libc.ts'
 import { FAST_OPEN_DIAL, commonOptions, fastOpenListen } from './socket-options.ts'
 import type { SocketOptionValues } from './socket-options.ts'
 import type { Rule } from '../check-options.ts'
-import type { Linux } from '../connector.ts'
+import type { Linux } from '../options.ts'
 import type { Socket } from 'node:net'
 
 export { LinuxUnavailableError } from './errors.ts'
 export type { MissingForLinux } from './errors.ts'
-export type { BindServer, ConnectOptions, Connector, Establishing, EstablishingState, FastOpenOutcome, Linux, OpenSocket, Target } from '../connector.ts'
 
 /** The default of `fastOpen.queue` */
 const QUEUE = 256
@@ -151,6 +152,8 @@ export function linux (init?: LinuxInit): Linux {
   const listening = [...fastOpenListen(values.fastOpen), ...common]
   const libc = loadLibc()
 
+  const hasFastOpen = values.fastOpen != null
+  const hasKeepAlive = values.keepAliveDelay != null || values.keepAliveInterval != null || values.keepAliveProbes != null
   const all = values.fastOpen == null ? listening : [FAST_OPEN_DIAL, ...listening]
   let isChecked = checkKernel(libc, all)
   const assertChecked = (): void => { isChecked ||= checkKernel(libc, all) }
@@ -159,19 +162,30 @@ export function linux (init?: LinuxInit): Linux {
   const descriptors = new WeakMap<Socket, number>()
   const onOpen = (socket: Socket, fd: number): void => { descriptors.set(socket, fd) }
 
-  return {
-    hasFastOpen: values.fastOpen != null,
-    hasKeepAlive: values.keepAliveDelay != null || values.keepAliveInterval != null || values.keepAliveProbes != null,
-    connector: (ordinary, maySynWait) => new LinuxConnector({ libc, ordinary, assertChecked, options: common, synWaits: maySynWait && values.fastOpen != null, blackHoles, onOpen }),
-    bindServer (server, options) {
-      assertChecked()
-      listenWithOptions(libc, listening, server, options)
-    },
-    measure (sockets, metrics) {
+  return pluginFor('linux', ({ components: { metrics }, options: { dialOpts, listenOpts }, sockets }, below) => {
+    if (hasKeepAlive && [dialOpts, listenOpts].some(opts => (opts?.keepAliveInitialDelay ?? 0) > 0)) {
+      throw new InvalidParametersError('Node resets the keep-alive options of linux() if tcp() has keepAliveInitialDelay: use keepAliveDelay of linux()')
+    }
+
+    if (metrics != null) {
       // the metrics keep it
       void new KernelMetrics(libc, descriptors, sockets, metrics)
     }
-  }
+
+    return {
+      connector: new LinuxConnector({ libc, assertChecked, below: below.connector, options: common, hasFastOpen, blackHoles, onOpen }),
+      bindServer (server, options) {
+        assertChecked()
+        listenWithOptions(libc, listening, server, options)
+      },
+      fastOpen: hasFastOpen
+        ? metrics?.registerCounterGroup('libp2p_tcp_fast_open_dials_total', {
+          label: 'outcome',
+          help: 'Total count of TCP dials by what became of the data in the SYN'
+        })
+        : undefined
+    }
+  })
 }
 
 function withDefaults ({ fastOpen, unsentLowWater, congestion, userTimeout, keepAliveDelay, keepAliveInterval, keepAliveProbes }: LinuxInit): SocketOptionValues {

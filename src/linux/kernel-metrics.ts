@@ -4,7 +4,7 @@ import { TCP_INFO_BYTES, readTcpInfo } from './tcp-info.ts'
 import type { Ends } from './descriptors.ts'
 import type { Libc } from './libc.ts'
 import type { Counts, TcpInfo } from './tcp-info.ts'
-import type { MeasuredSockets } from '../connector.ts'
+import type { MeasuredSockets } from '../plugin.ts'
 import type { CounterGroup, Histogram, Metrics } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 

@@ -3,10 +3,9 @@ import { InvalidParametersError } from '@libp2p/interface'
 import { aFunction, checkOptions } from '../check-options.ts'
 import { safeLogger } from '../safe-logger.ts'
 import { HolePunch } from './hole-punch.ts'
-import { observedAddresses } from './observed-addresses.ts'
+import { observedOf } from './observed-addresses.ts'
 import { withMethods } from './with-methods.ts'
 import type { HolePunchEvents } from './hole-punch.ts'
-import type { ObservingTransport } from './observed-addresses.ts'
 import type { HolePunchComponents } from './punch-dials.ts'
 import type { Rule } from '../check-options.ts'
 import type { ComponentLogger, Connection, CounterGroup, Logger, Metrics, PeerId, Stream, StreamHandler, Topology, Transport } from '@libp2p/interface'
@@ -44,7 +43,7 @@ const RULES: Record<keyof HolePunchingInit, Rule> = { onProgress: aFunction }
 /**
  * Decorates the service of `@libp2p/dcutr`, so that it punches holes through NATs over TCP: it
  * offers the public addresses at which peers see a listening port, and dials the punch
- * in its role and from that port. Needs `tcp({ reusePort: true })`.
+ * in its role and from that port. Needs `tcp({ reusePort: reusePort() })`.
  *
  * @example
  *
@@ -53,11 +52,12 @@ const RULES: Record<keyof HolePunchingInit, Rule> = { onProgress: aFunction }
  * import { dcutr } from '@libp2p/dcutr'
  * import { identify } from '@libp2p/identify'
  * import { createLibp2p } from 'libp2p'
- * import { holePunching, tcp } from 'libp2p-fast-tcp'
+ * import { tcp } from 'libp2p-fast-tcp'
+ * import { holePunching, reusePort } from 'libp2p-fast-tcp/nat'
  *
  * const node = await createLibp2p({
  *   addresses: { listen: ['/ip4/0.0.0.0/tcp/4001', '/p2p-circuit'] },
- *   transports: [tcp({ reusePort: true }), circuitRelayTransport()],
+ *   transports: [tcp({ reusePort: reusePort() }), circuitRelayTransport()],
  *   services: {
  *     identify: identify(),
  *     dcutr: holePunching(dcutr())
@@ -138,8 +138,8 @@ function decorate (components: HolePunchingComponents, onProgress: HolePunchingI
 function withObserved ({ addressManager, peerId, transportManager }: HolePunchingComponents): Multiaddr[] {
   const addresses = addressManager.getAddresses()
   const known = new Set(addresses.map(String))
-  const observed = observing(transportManager.getTransports())
-    .flatMap(transport => transport[observedAddresses]?.best() ?? [])
+  const observed = transportManager.getTransports()
+    .flatMap(transport => observedOf.get(transport)?.best() ?? [])
     .map(address => address.encapsulate(`/p2p/${peerId}`))
     .filter(address => !known.has(address.toString()))
 
@@ -147,11 +147,7 @@ function withObserved ({ addressManager, peerId, transportManager }: HolePunchin
 }
 
 function assertObserving ({ transportManager }: HolePunchingComponents): void {
-  if (observing(transportManager.getTransports()).length === 0) {
-    throw new InvalidParametersError('holePunching() needs tcp({ reusePort: true }) of libp2p-fast-tcp among the transports')
+  if (!transportManager.getTransports().some(transport => observedOf.has(transport))) {
+    throw new InvalidParametersError('holePunching() needs tcp({ reusePort: reusePort() }) of libp2p-fast-tcp among the transports')
   }
-}
-
-function observing (transports: object[]): ObservingTransport[] {
-  return transports.filter((transport: ObservingTransport) => transport[observedAddresses] != null)
 }

@@ -1,7 +1,7 @@
 /**
  * @packageDocumentation
  *
- * Behind a NAT: hole punching over TCP. It needs `tcp({ reusePort: true })`, which lets dials leave from
+ * Behind a NAT: hole punching over TCP. It needs `reusePort()`, which lets dials leave from
  * the port that listens.
  *
  * @example
@@ -12,11 +12,11 @@
  * import { identify } from '@libp2p/identify'
  * import { createLibp2p } from 'libp2p'
  * import { tcp } from 'libp2p-fast-tcp'
- * import { holePunching } from 'libp2p-fast-tcp/nat'
+ * import { holePunching, reusePort } from 'libp2p-fast-tcp/nat'
  *
  * const node = await createLibp2p({
  *   transports: [
- *     tcp({ reusePort: true }),
+ *     tcp({ reusePort: reusePort() }),
  *     circuitRelayTransport()
  *   ],
  *   services: {
@@ -29,6 +29,7 @@
 
 export { ReusePortUnsupportedError } from '../errors.ts'
 export { holePunching } from './hole-punching.ts'
-export type { PortUse } from '../connector.ts'
+export { reusePort } from './reuse-port.ts'
 export type { HolePunchEvents, HolePunchFailed, HolePunchFailure, HolePunchOpened, HolePunchStart } from './hole-punch.ts'
 export type { HolePunchingComponents, HolePunchingInit } from './hole-punching.ts'
+export type { ReusePortInit } from './reuse-port.ts'

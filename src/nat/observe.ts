@@ -1,23 +1,20 @@
-import { ObservedAddresses } from './observed-addresses.ts'
-import type { TCPComponents } from '../components.ts'
-import type { Connection, Logger } from '@libp2p/interface'
-
-export interface ObserveInit {
-  components: Pick<TCPComponents, 'addressManager' | 'events'>
-
-  /** The IP address of the peer, if we dialed the connection from a listening port */
-  remoteIPIfReused(connection: Connection): string | undefined
-  log: Logger
-}
+import { ObservedAddresses, observedOf } from './observed-addresses.ts'
+import type { PluginHost, PluginLayer } from '../plugin.ts'
 
 /**
  * Learns from 'peer:identify' at which public addresses peers see our listening ports, and tells libp2p.
+ *
+ * @returns is to be told of the dialed connections
  */
-export function observe ({ components: { addressManager, events }, remoteIPIfReused, log }: ObserveInit): ObservedAddresses {
+export function observe ({ components: { addressManager, events }, log, transport }: Pick<PluginHost, 'components' | 'log' | 'transport'>): NonNullable<PluginLayer['onDialed']> {
   const observed = new ObservedAddresses()
 
+  /** Connections that left from a listening port. Key: the timeline, which is also that of the upgraded connection */
+  const reused = new WeakMap<object, { remoteIP?: string }>()
+
+  observedOf.set(transport, observed)
   events?.addEventListener('peer:identify', ({ detail: { connection, observedAddr } }) => {
-    const ip = remoteIPIfReused(connection)
+    const ip = reused.get(connection.timeline)?.remoteIP
 
     if (observedAddr == null || ip == null) {
       return
@@ -37,5 +34,9 @@ export function observe ({ components: { addressManager, events }, remoteIPIfReu
   })
   events?.addEventListener('connection:close', ({ detail: connection }) => { observed.delete(connection) })
 
-  return observed
+  return (maConn, port) => {
+    if (port === 'reused') {
+      reused.set(maConn.timeline, maConn)
+    }
+  }
 }

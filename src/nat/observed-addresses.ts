@@ -1,6 +1,7 @@
 import net from 'node:net'
 import { isGlobalUnicast, isPrivate } from '@libp2p/utils'
 import { TCP } from '@multiformats/multiaddr-matcher'
+import { Recent } from '../recent.ts'
 import type { Connection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
@@ -12,14 +13,6 @@ const OPINION_LASTS = 60 * 60 * 1_000
 
 /** Of how many hosts that is remembered. A new one replaces the one that was heard longest ago */
 const MAX_HOSTS = 1_000
-
-/** Where a transport keeps the observed addresses of its listening ports */
-export const observedAddresses: unique symbol = Symbol.for('libp2p-fast-tcp/observed-addresses')
-
-/** A transport that may dial from the port that it listens on */
-export interface ObservingTransport {
-  readonly [observedAddresses]?: ObservedAddresses
-}
 
 interface Observation {
   address: Multiaddr
@@ -34,12 +27,11 @@ export class ObservedAddresses {
   /** By connection, the oldest first. An observation goes with its connection, and so with a network that we have left */
   readonly #observations = new Map<string, Observation>()
 
-  /** When libp2p heard of an address from a host, the oldest first. It keeps ten addresses, and takes none instead of another */
-  readonly #heard = new Map<string, number>()
-  readonly #now: () => number
+  /** Hosts from which libp2p heard of an address. It keeps ten addresses, and takes none instead of another */
+  readonly #heard: Recent<true>
 
-  constructor (now: () => number = () => performance.now()) {
-    this.#now = now
+  constructor (now?: () => number) {
+    this.#heard = new Recent(MAX_HOSTS, OPINION_LASTS, now)
   }
 
   /**
@@ -67,21 +59,11 @@ export class ObservedAddresses {
   }
 
   #mayBeHeard (host: string): boolean {
-    const heard = this.#heard.get(host)
-    const now = this.#now()
-
-    if (heard != null && now - heard < OPINION_LASTS) {
+    if (this.#heard.get(host) === true) {
       return false
     }
 
-    // re-inserted at the end, which keeps the map in the order of time
-    this.#heard.delete(host)
-    this.#heard.set(host, now)
-
-    if (this.#heard.size > MAX_HOSTS) {
-      const [oldest] = this.#heard.keys()
-      this.#heard.delete(oldest)
-    }
+    this.#heard.set(host, true)
 
     return true
   }
@@ -106,6 +88,9 @@ export class ObservedAddresses {
       .map(({ address }) => address)
   }
 }
+
+/** By transport, of those with the option `reusePort` */
+export const observedOf = new WeakMap<object, ObservedAddresses>()
 
 /** An IP address and a port, of the public internet and not of a relay */
 function isPublicTCP (address: Multiaddr): boolean {

@@ -1,13 +1,20 @@
 import net from 'node:net'
 import { raceSignal } from 'race-signal'
 import { endpointName } from '../addresses.ts'
+import { aBoolean, checkOptions } from '../check-options.ts'
 import { PlanError } from '../connector.ts'
 import { ReusePortUnsupportedError, withCause } from '../errors.ts'
+import { pluginFor } from '../plugin.ts'
 import { chooseLocalAddress, mayServe, needsSource } from './local-port.ts'
+import { observe } from './observe.ts'
+import { SimultaneousOpen } from './simultaneous-open.ts'
 import { sourceAddress } from './source-address.ts'
 import type { ListeningAddress, LocalAddress } from './local-port.ts'
 import type { Endpoint } from '../addresses.ts'
-import type { BindServer, Connector, Linux } from '../connector.ts'
+import type { Rule } from '../check-options.ts'
+import type { BindServer, Connector, OpenSocket, PortUse } from '../connector.ts'
+import type { ReusePort } from '../options.ts'
+import type { SocketLayer } from '../plugin.ts'
 import type { ListenOptions, Server, Socket } from 'node:net'
 
 /** How long a dial waits for listeners that are about to listen, in ms. Only the look-up of a name takes that long */
@@ -31,11 +38,54 @@ const UNSUPPORTED = ['ENOTSUP', 'EOPNOTSUPP', 'ENOPROTOOPT', 'EINVAL']
 const PORT_ERRORS = ['EADDRINUSE', 'EADDRNOTAVAIL', 'ESELFCONNECT']
 
 export interface ReusePortInit {
+  /**
+   * Other processes of the same user may listen on the same port, if they have this option too: the kernel spreads connections over them.
+   * Otherwise a listener fails with EADDRINUSE where another process has the port.
+   *
+   * @default false
+   */
+  shared?: boolean
+}
+
+const RULES: Record<keyof ReusePortInit, Rule> = { shared: aBoolean }
+
+/**
+ * Makes the value of the option `reusePort` of `tcp()`: dials leave from the port that a listener listens on. A dial for which that
+ * is impossible leaves from any port. Needs `net.BoundSocket` (Node 24.21, 26.4) and SO_REUSEPORT (Linux, FreeBSD).
+ *
+ * @throws {InvalidParametersError} if an option has a wrong value, or none has this name
+ * @throws {ReusePortUnsupportedError} if the runtime or the system cannot share a port. Where no descriptor or port is free to try that, the
+ * first listener rejects with it
+ */
+export function reusePort (init?: ReusePortInit): ReusePort {
+  checkOptions('reusePort()', init, RULES)
+  checkSupport()
+
+  return pluginFor('reusePort', ({ components, log, transport }, below) => {
+    const ports = new ListeningPorts({
+      below,
+      isShared: init?.shared === true,
+      onTaken: ({ host, port }, err) => { log('a dial cannot leave from %s:%d, it leaves from any port - %e', host, port, err) }
+    })
+
+    return {
+      connector: ports.connector,
+      bindServer: ports.bindServer,
+      onListen: ports.waitFor,
+      onDialed: observe({ components, log, transport }),
+      ports: components.metrics?.registerCounterGroup('libp2p_tcp_dial_ports_total', {
+        label: 'port',
+        help: 'Total count of TCP sockets that were opened by the local port that they left from'
+      })
+    }
+  })
+}
+
+export interface ListeningPortsInit {
+  below: SocketLayer
+
   /** Called when a dial cannot leave from the port that it should leave from */
   onTaken(local: LocalAddress, err: Error): void
-
-  /** Servers have its options too */
-  linux?: Linux
 
   /** Whether other processes may listen on the same port */
   isShared?: boolean
@@ -45,7 +95,7 @@ export interface ReusePortInit {
  * Lets servers share their port with dials, and dials leave from it. A NAT then maps
  * both to the same public port.
  */
-export class ReusePort {
+export class ListeningPorts {
   /** Servers that listen, in the order in which they began to */
   readonly #servers = new Set<Server>()
 
@@ -58,20 +108,16 @@ export class ReusePort {
   /** Addresses whose peer has connected to a listening port, and when that ended (Infinity: still open). The oldest first */
   readonly #recent = new Map<string, number>()
   readonly #onTaken: (local: LocalAddress, err: Error) => void
-  readonly #linux?: Linux
+  readonly #below: SocketLayer
   readonly #isShared: boolean
 
   /** Whether a port can be shared here, if that could be tried */
-  #isSupported: boolean
+  #isSupported = false
 
-  /**
-   * @throws {ReusePortUnsupportedError} if the runtime or the system cannot share a port
-   */
-  constructor ({ onTaken, linux, isShared = false }: ReusePortInit) {
-    this.#onTaken = onTaken
-    this.#linux = linux
+  constructor ({ below, isShared = false, onTaken }: ListeningPortsInit) {
+    this.#below = below
     this.#isShared = isShared
-    this.#isSupported = checkSupport()
+    this.#onTaken = onTaken
   }
 
   /** Makes a server listen on a port that dials can leave from */
@@ -100,11 +146,7 @@ export class ReusePort {
     // without SO_REUSEPORT a port that is taken makes the server fail, as without this option
     const reusePort = this.#isShared || options.port === 0 || !isTaken(options)
 
-    if (this.#linux != null) {
-      this.#linux.bindServer(server, { ...options, reusePort })
-    } else {
-      server.listen({ ...options, reusePort, exclusive: true })
-    }
+    this.#below.bindServer(server, { ...options, reusePort, exclusive: true })
   }
 
   /**
@@ -116,28 +158,35 @@ export class ReusePort {
     this.#beginning.add(beginning)
   }
 
-  /**
-   * Makes a connector open sockets from a listening port. Without a port that fits, the socket leaves from any. `isForced`
-   * if also to a peer that has just been connected to the port
-   */
-  readonly connector = (inner: Connector, isForced: boolean): Connector => ({
-    open: async (target, options, signal) => {
+  /** Opens sockets from a listening port. Without a port that fits, a socket leaves from any */
+  readonly connector: Connector = {
+    open: async (target, options, signal, plan) => {
+      const open = async (port: PortUse, local?: LocalAddress): Promise<OpenSocket> => {
+        const where = local == null ? options : { ...options, localAddress: local.host, localPort: local.port, sharesPort: true }
+
+        return { ...await this.#below.connector.open(target, where, signal, plan), port }
+      }
+
+      if (plan.port !== 'listening') {
+        return open(plan.port === 'any' ? 'option' : 'taken')
+      }
+
       if (options.localAddress != null || options.localPort != null) {
-        return { ...await inner.open(target, options, signal), port: 'chosen' }
+        return open('chosen')
       }
 
       const local = 'path' in target ? undefined : await this.#chooseLocal(target.host, signal)
 
       if ('path' in target || local == null) {
-        return { ...await inner.open(target, options, signal), port: 'no-listener' }
+        return open('no-listener')
       }
 
-      if (!isForced && this.#isRecent(endpointName(target))) {
-        return { ...await inner.open(target, options, signal), port: 'recent' }
+      if (plan.isPortForced !== true && this.#isRecent(endpointName(target))) {
+        return open('recent')
       }
 
       try {
-        return { ...await inner.open(target, { ...options, localAddress: local.host, localPort: local.port, sharesPort: true }, signal), port: 'reused' }
+        return { ...await open('reused', local), watch: inner => new SimultaneousOpen(inner) }
       } catch (err: any) {
         // the port is below 1,024, or the process of another user has taken it meanwhile
         if (err.syscall !== 'bind' && !PORT_ERRORS.includes(err.code)) {
@@ -148,7 +197,7 @@ export class ReusePort {
         throw new PlanError('port-taken', `Port ${local.port} cannot be used for a dial`, err)
       }
     }
-  })
+  }
 
   async #chooseLocal (target: string, signal: AbortSignal): Promise<LocalAddress | undefined> {
     await this.#begun(target, signal)

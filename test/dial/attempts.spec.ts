@@ -2,6 +2,8 @@ import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { PlanError } from '../../src/connector.ts'
 import { MAX_ATTEMPTS } from '../../src/dial/plan.ts'
+import { reusePort } from '../../src/nat/index.ts'
+import { pluginFor } from '../../src/plugin.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
@@ -9,7 +11,7 @@ import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { skipUnless } from '../fixtures/skip.ts'
 import { openSockets, until } from '../fixtures/waiting.ts'
 import { NA, NOISE } from '../negotiation/fixtures/proposals.ts'
-import type { ConnectOptions, Connector, EstablishingState, Linux } from '../../src/connector.ts'
+import type { ConnectOptions, Connector, EstablishingState } from '../../src/connector.ts'
 
 describe('a dial that everything speaks against', () => {
   const defer = cleanUpAfterEach()
@@ -24,14 +26,14 @@ describe('a dial that everything speaks against', () => {
     /** Calls each connect by what it does without */
     function counting (name: string, inner: Connector): Connector {
       return {
-        open: async (target, options: ConnectOptions, signal) => {
+        open: async (target, options: ConnectOptions, signal, plan) => {
           opened.push(`${name}, ${options.sharesPort === true ? 'listening port' : 'any port'}`)
 
           if (options.sharesPort === true) {
             throw Object.assign(new Error('taken'), { code: 'EADDRINUSE' })
           }
 
-          const { socket } = await inner.open(target, options, signal)
+          const { socket } = await inner.open(target, options, signal, plan)
           socket.once('data', () => {})
 
           return {
@@ -47,16 +49,15 @@ describe('a dial that everything speaks against', () => {
       }
     }
 
-    const linux: Linux = {
-      hasFastOpen: true,
-      hasKeepAlive: false,
-      connector: (ordinary, maySynWait) => maySynWait ? counting('Fast Open', ordinary) : ordinary,
-      bindServer: (server, options) => { server.listen(options) },
-      measure: () => {}
-    }
+    const linux = pluginFor('linux', (_, below) => ({
+      ...below,
+      connector: {
+        open: async (target, options, signal, plan) => (plan.fastOpen ? counting('Fast Open', below.connector) : below.connector).open(target, options, signal, plan)
+      }
+    }))
     const sockets: number[] = []
     const { addr } = await rawPeer(defer, { allowHalfOpen: false, onSocket: socket => { sockets.push(socket.remotePort as number); socket.write(NA); socket.resume() } })
-    const { dial, listen } = rawTransport(defer, { reusePort: true, linux })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort(), linux })
     await listen()
     const before = openSockets()
     let upgrades = 0

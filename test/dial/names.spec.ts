@@ -1,4 +1,5 @@
 import { expect } from 'aegir/chai'
+import { reusePort } from '../../src/nat/index.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { hostAddress } from '../fixtures/machine.ts'
@@ -9,7 +10,7 @@ import { slowLookups } from '../fixtures/slow-lookups.ts'
 import { namesWithSeveralAddresses } from './fixtures/names.ts'
 
 namesWithSeveralAddresses('no options', true, defer => rawTransport(defer))
-namesWithSeveralAddresses('reusePort', canReusePort, defer => rawTransport(defer, { reusePort: true }))
+namesWithSeveralAddresses('reusePort', canReusePort, defer => rawTransport(defer, { reusePort: reusePort() }))
 
 describe('a listener on a name that is looked up for long', () => {
   const defer = cleanUpAfterEach()
@@ -25,7 +26,7 @@ describe('a listener on a name that is looked up for long', () => {
     }
 
     const { port, next } = await rawPeer(defer)
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     const release = slow()()
     listen('/dns4/listener.invalid/tcp/0').catch(() => {})
 

@@ -1,5 +1,6 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
+import { reusePort } from '../../src/nat/index.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { hasLoopbackNetwork } from '../fixtures/machine.ts'
@@ -32,7 +33,7 @@ describe('a dial by libp2p', () => {
     listener = await createNode(defer, { listen: true })
     dialer = await createNode(defer, {
       listen: true,
-      tcp: { reusePort: true },
+      tcp: { reusePort: reusePort() },
       services: {
         direct: ({ transportManager }) => {
           dialDirectly = async (ma, options) => transportManager.dial(ma, options)

@@ -1,10 +1,9 @@
-import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { PlanError } from '../../src/connector.ts'
 import { MAX_ATTEMPTS, nextPlan } from '../../src/dial/plan.ts'
-import type { PlanErrorReason } from '../../src/connector.ts'
+import type { PlanErrorReason, PortPlan } from '../../src/connector.ts'
 import type { NegotiationPlan } from '../../src/dial/negotiation-plan.ts'
-import type { Plan, PortPlan } from '../../src/dial/plan.ts'
+import type { Plan } from '../../src/dial/plan.ts'
 
 const REASONS: PlanErrorReason[] = ['port-taken', 'simultaneous-open', 'cookie-lost', 'refused']
 const PORTS: PortPlan[] = ['listening', 'any', 'taken']
@@ -12,8 +11,7 @@ const NEGOTIATIONS: NegotiationPlan[] = [
   ...(['optimistic', 'option', 'responder', 'unencrypted', 'redial'] as const).map(name => ({ name })),
   { name: 'refused', ago: 1_000 }
 ]
-const OF = { ma: multiaddr('/ip4/127.0.0.1/tcp/1'), target: { host: '127.0.0.1', port: 1, family: 4 as const } }
-const PLANS: Plan[] = PORTS.flatMap(port => NEGOTIATIONS.flatMap(negotiation => [true, false].map(fastOpen => ({ ...OF, port, fastOpen, negotiation }))))
+const PLANS: Plan[] = PORTS.flatMap(port => NEGOTIATIONS.flatMap(negotiation => [true, false].map(fastOpen => ({ port, fastOpen, negotiation }))))
 
 /** What each error takes out of a plan, if the plan has it */
 const TAKES: Record<PlanErrorReason, { has(plan: Plan): boolean, without: Partial<Plan> }> = {

@@ -3,6 +3,7 @@ import { tcp as officialTcp } from '@libp2p/tcp'
 import { yamux } from '@libp2p/yamux'
 import { optimistic, tcp } from '../../src/index.ts'
 import { linux } from '../../src/linux/index.ts'
+import { reusePort } from '../../src/nat/index.ts'
 import type { TCPOptions } from '../../src/index.ts'
 import type { YamuxMuxerInit } from '@libp2p/yamux'
 import type { Libp2pOptions } from 'libp2p'
@@ -16,7 +17,7 @@ export const TRANSPORTS = {
   linux: init => tcp({ linux: linux(), ...init }),
   // does something where `net.ipv4.tcp_fastopen` is 3
   'fast-open': init => tcp({ linux: linux({ fastOpen: true }), ...init }),
-  'reuse-port': init => tcp({ reusePort: true, ...init })
+  'reuse-port': init => tcp({ reusePort: reusePort(), ...init })
 } satisfies Record<string, Transport>
 
 export type TransportName = keyof typeof TRANSPORTS

@@ -25,7 +25,7 @@ const DIALED = commonOptions({ unsentLowWater: 32_768 })
 const LISTENING = [...fastOpenListen(16), ...DIALED]
 
 function connectorOf (libc: Libc): LinuxConnector {
-  return new LinuxConnector({ assertChecked () {}, libc, ordinary, options: DIALED, synWaits: true, blackHoles: new RememberedAddresses() })
+  return new LinuxConnector({ assertChecked () {}, libc, below: ordinary, options: DIALED, hasFastOpen: true, blackHoles: new RememberedAddresses() })
 }
 
 const waits: Record<string, () => unknown> = {
@@ -57,7 +57,7 @@ describe(`file descriptors of linux()${skipped(canDial)}`, () => {
 
         await expectNoLeak(async () => {
           const connector = connectorOf(failingLibc(call, nth, errno))
-          const { socket, established } = await connector.open({ host: '127.0.0.1', port, family: 4 }, {}, new AbortController().signal)
+          const { socket, established } = await connector.open({ host: '127.0.0.1', port, family: 4 }, {}, new AbortController().signal, { port: 'any', fastOpen: true })
 
           socket.write('.')
           const accepted = await next()
@@ -79,7 +79,7 @@ describe(`file descriptors of linux()${skipped(canDial)}`, () => {
         const connector = connectorOf(loadLibc())
 
         await expectNoLeak(async () => {
-          await expect(connector.open({ host: '127.0.0.1', port, family: 4 }, options, new AbortController().signal))
+          await expect(connector.open({ host: '127.0.0.1', port, family: 4 }, options, new AbortController().signal, { port: 'any', fastOpen: true }))
             .to.eventually.be.rejected.with.property('name', 'InvalidParametersError')
         })
       })

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { linux } from '../../src/linux/index.ts'
+import { reusePort } from '../../src/nat/index.ts'
 import { addressOf, countSockets, mutePort, refusedPort, resettingPort, silentPorts, strangerPort } from '../dial/race/fixtures/addresses.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
@@ -15,11 +16,11 @@ import { canListen } from './fixtures/availability.ts'
 import type { TCPOptions } from '../../src/index.ts'
 
 const modes: Record<string, () => TCPOptions> = {
-  reusePort: () => ({ reusePort: true }),
+  reusePort: () => ({ reusePort: reusePort() }),
   'linux()': () => ({ linux: linux() }),
   fastOpen: () => ({ linux: linux({ fastOpen: true }) }),
-  'linux() and reusePort': () => ({ linux: linux(), reusePort: true }),
-  'fastOpen and reusePort': () => ({ linux: linux({ fastOpen: true }), reusePort: true })
+  'linux() and reusePort': () => ({ linux: linux(), reusePort: reusePort() }),
+  'fastOpen and reusePort': () => ({ linux: linux({ fastOpen: true }), reusePort: reusePort() })
 }
 
 for (const [mode, tcp] of Object.entries(modes)) {

@@ -2,6 +2,7 @@ import net from 'node:net'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { linux } from '../../src/linux/index.ts'
+import { reusePort } from '../../src/nat/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
@@ -20,7 +21,7 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
     it(`a dial leaves from the listening port, with its first bytes in the SYN: ${host}`, async () => {
       const counts = counters()
       const listening = await rawTransport(defer, { linux: linux({ fastOpen: true }) }).listen(`${host}/tcp/0`)
-      const dialing = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: true }, { metrics: counts.metrics })
+      const dialing = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: reusePort() }, { metrics: counts.metrics })
       const { port } = await dialing.listen(`${host}/tcp/0`)
       const dialOnce = async (): Promise<void> => {
         const maConn = await dialing.dial(listening.addr, {
@@ -48,7 +49,7 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
   it('a dial whose port is in use with the same peer leaves from any, with its first bytes in the SYN', async () => {
     const counts = counters()
     const listening = await rawTransport(defer, { linux: linux({ fastOpen: true }) }).listen()
-    const dialing = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: true }, { metrics: counts.metrics })
+    const dialing = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: reusePort() }, { metrics: counts.metrics })
     await dialing.listen()
 
     const first = await dialing.dial(listening.addr)
@@ -62,7 +63,7 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
   it('a dial leaves from the listening port of IPv6 where a stranger has that of IPv4', async () => {
     const counts = counters()
     const listening = await rawTransport(defer, { linux: linux() }).listen('/ip6/::1/tcp/0')
-    const dialing = rawTransport(defer, { linux: linux(), reusePort: true }, { metrics: counts.metrics })
+    const dialing = rawTransport(defer, { linux: linux(), reusePort: reusePort() }, { metrics: counts.metrics })
     const { port } = await dialing.listen('/ip6/::/tcp/0')
     const stranger = net.createServer().listen(port, '0.0.0.0')
     await pEvent(stranger, 'listening')
@@ -75,7 +76,7 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
   })
 
   it('two servers share a port that takes data in a SYN', async () => {
-    const { listen } = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: 'shared' })
+    const { listen } = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: reusePort({ shared: true }) })
     const { addr } = await listen()
 
     expect((await listen(addr)).addr.toString()).to.equal(addr.toString())
@@ -84,7 +85,7 @@ describe(`Fast Open and reusePort${skipped(isThere)}`, () => {
   it('a dial that punches a hole is an ordinary one: its SYN does not wait', async () => {
     const counts = counters()
     const listening = await rawTransport(defer, { linux: linux({ fastOpen: true }) }).listen()
-    const dialing = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: true }, { metrics: counts.metrics })
+    const dialing = rawTransport(defer, { linux: linux({ fastOpen: true }), reusePort: reusePort() }, { metrics: counts.metrics })
     await dialing.listen()
 
     await dialing.dial(listening.addr, { reusePort: true })

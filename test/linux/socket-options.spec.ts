@@ -3,6 +3,7 @@ import os from 'node:os'
 import { expect } from 'aegir/chai'
 import { LinuxUnavailableError, linux } from '../../src/linux/index.ts'
 import { TCP_KEEPCNT, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_NOTSENT_LOWAT, TCP_USER_TIMEOUT } from '../../src/linux/libc.ts'
+import { reusePort } from '../../src/nat/index.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -64,7 +65,7 @@ describe(`socket options of linux()${skipped(canUseLinux)}`, () => {
     })
 
     itIf(canReusePort)(`they hold with reusePort too: ${ma}`, async () => {
-      await expectAtBothEnds({ unsentLowWater: 16_384 }, TCP_NOTSENT_LOWAT, 16_384, ma, { reusePort: true })
+      await expectAtBothEnds({ unsentLowWater: 16_384 }, TCP_NOTSENT_LOWAT, 16_384, ma, { reusePort: reusePort() })
     })
   }
 

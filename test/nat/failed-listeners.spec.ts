@@ -1,5 +1,6 @@
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
+import { reusePort } from '../../src/nat/index.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { collectGarbage } from '../fixtures/garbage.ts'
@@ -15,7 +16,7 @@ describe('listeners that cannot listen, with reusePort', () => {
 
   it('are forgotten, also if nobody closes them', async () => {
     const taken = await rawPeer(defer)
-    const { transport } = rawTransport(defer, { reusePort: true })
+    const { transport } = rawTransport(defer, { reusePort: reusePort() })
     const failed: Array<WeakRef<object>> = []
 
     for (let i = 0; i < 20; i++) {
@@ -35,7 +36,7 @@ describe('listeners that cannot listen, with reusePort', () => {
   it('let dials leave from the port that they listen on in the end', async () => {
     const taken = await rawPeer(defer)
     const peer = await rawPeer(defer)
-    const { dial, transport } = rawTransport(defer, { reusePort: true })
+    const { dial, transport } = rawTransport(defer, { reusePort: reusePort() })
     const listener = transport.createListener({ upgrader: passThrough() })
     defer(async () => listener.close())
 

@@ -1,14 +1,14 @@
 import { circuitRelayServer, circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
-import { holePunching } from '../../src/index.ts'
+import { holePunching, reusePort } from '../../src/nat/index.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { createNode } from '../fixtures/node.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { skipUnless } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
-import type { HolePunchEvents } from '../../src/index.ts'
+import type { HolePunchEvents } from '../../src/nat/index.ts'
 import type { TestNode, TestNodeOptions } from '../fixtures/node.ts'
 import type { ConnectionGater, Startable } from '@libp2p/interface'
 
@@ -46,7 +46,7 @@ describe('holePunching(), to a peer that names addresses of others', () => {
     const peer = await create()
     const node = await create({
       connectionGater: denied == null ? {} : { [denied]: async () => isPunching },
-      tcp: { reusePort: true },
+      tcp: { reusePort: reusePort() },
       services: {
         dcutr: holePunching(punchingTo(targets), {
           onProgress: event => {

@@ -1,6 +1,7 @@
 import { TypedEventEmitter } from '@libp2p/interface'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
+import { reusePort } from '../../src/nat/index.ts'
 import { ObservedAddresses } from '../../src/nat/observed-addresses.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
@@ -160,10 +161,10 @@ describe('a transport with reusePort', () => {
     close(id: string): void
   }
 
-  function observing (reusePort = true): Observing {
+  function observing (isReused = true): Observing {
     const added: string[] = []
     const events = new TypedEventEmitter<any>()
-    const transport = rawTransport(defer, { reusePort }, { events, addressManager: { addObservedAddr: ma => { added.push(ma.toString()) } } })
+    const transport = rawTransport(defer, { reusePort: isReused ? reusePort() : undefined }, { events, addressManager: { addObservedAddr: ma => { added.push(ma.toString()) } } })
 
     return {
       ...transport,

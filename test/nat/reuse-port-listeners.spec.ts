@@ -2,7 +2,8 @@ import net from 'node:net'
 import { circuitRelayServer, circuitRelayTransport } from '@libp2p/circuit-relay-v2'
 import { expect } from 'aegir/chai'
 import { ordinary } from '../../src/dial/connect.ts'
-import { ReusePort } from '../../src/nat/reuse-port.ts'
+import { reusePort } from '../../src/nat/index.ts'
+import { ListeningPorts } from '../../src/nat/reuse-port.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { hostAddress } from '../fixtures/machine.ts'
@@ -13,6 +14,12 @@ import { skipUnless } from '../fixtures/skip.ts'
 import { until } from '../fixtures/waiting.ts'
 import { ports } from './fixtures/ports.ts'
 
+const PLAN = { port: 'listening', fastOpen: false } as const
+
+function listeningPorts (): ListeningPorts {
+  return new ListeningPorts({ below: { connector: ordinary, bindServer () {} }, onTaken () {} })
+}
+
 describe('reusePort follows a listener', () => {
   const defer = cleanUpAfterEach()
 
@@ -20,7 +27,7 @@ describe('reusePort follows a listener', () => {
 
   it('that is created after the first dial', async () => {
     const { addr, next } = await rawPeer(defer)
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     await dial(addr)
     await next()
     const { port } = await listen()
@@ -32,7 +39,7 @@ describe('reusePort follows a listener', () => {
   for (const ma of ['/ip4/127.0.0.1/tcp/0', '/dns4/localhost/tcp/0']) {
     it(`that is about to listen on ${ma}`, async () => {
       const { addr, next } = await rawPeer(defer)
-      const { dial, listen } = rawTransport(defer, { reusePort: true })
+      const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
       const listening = listen(ma)
       await dial(addr)
 
@@ -42,7 +49,7 @@ describe('reusePort follows a listener', () => {
 
   it('that cannot listen', async () => {
     const { addr, next } = await rawPeer(defer)
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     const { uses, options } = ports()
     const listening = listen('/ip4/192.0.2.1/tcp/0')
     await Promise.all([dial(addr, options), expect(listening).to.eventually.be.rejectedWith(/EADDRNOTAVAIL/)])
@@ -52,20 +59,20 @@ describe('reusePort follows a listener', () => {
   })
 
   it('that never listens, until the signal of the dial', async () => {
-    const reusePort = new ReusePort({ onTaken () {} })
+    const ports = listeningPorts()
     const controller = new AbortController()
-    reusePort.waitFor({ host: 'never.test', port: 0, family: 4 }, new Promise(() => {}))
-    const dialing = reusePort.connector(ordinary, false).open({ host: '192.0.2.1', port: 1, family: 4 }, {}, controller.signal)
+    ports.waitFor({ host: 'never.test', port: 0, family: 4 }, new Promise(() => {}))
+    const dialing = ports.connector.open({ host: '192.0.2.1', port: 1, family: 4 }, {}, controller.signal, PLAN)
     controller.abort(new Error('enough'))
 
     await expect(dialing).to.eventually.be.rejectedWith('enough')
   })
 
   it('that never listens, for a second at most', async () => {
-    const reusePort = new ReusePort({ onTaken () {} })
+    const ports = listeningPorts()
     const { port } = await rawPeer(defer, { host: '127.0.0.1' })
-    reusePort.waitFor({ host: 'localhost', port: 0, family: 4 }, new Promise(() => {}))
-    const { socket, port: use } = await reusePort.connector(ordinary, false).open({ host: '127.0.0.1', port, family: 4 }, {}, AbortSignal.timeout(10_000))
+    ports.waitFor({ host: 'localhost', port: 0, family: 4 }, new Promise(() => {}))
+    const { socket, port: use } = await ports.connector.open({ host: '127.0.0.1', port, family: 4 }, {}, AbortSignal.timeout(10_000), PLAN)
     socket.destroy()
 
     expect(use).to.equal('no-listener')
@@ -83,11 +90,11 @@ describe('reusePort follows a listener', () => {
         return this.skip()
       }
 
-      const reusePort = new ReusePort({ onTaken () {} })
+      const ports = listeningPorts()
       const { port } = await rawPeer(defer, { host: address })
-      reusePort.waitFor({ ...endpoint, port: 0 }, new Promise(() => {}))
+      ports.waitFor({ ...endpoint, port: 0 }, new Promise(() => {}))
       const start = performance.now()
-      const { socket } = await reusePort.connector(ordinary, false).open({ host: address, port, family: 4 }, {}, AbortSignal.timeout(10_000))
+      const { socket } = await ports.connector.open({ host: address, port, family: 4 }, {}, AbortSignal.timeout(10_000), PLAN)
       socket.destroy()
 
       expect(performance.now() - start).to.be.below(900)
@@ -100,7 +107,7 @@ describe('reusePort follows a listener', () => {
     const node = await createNode(defer, {
       addresses: { listen: [...relayed, '/ip4/127.0.0.1/tcp/0'] },
       transports: [circuitRelayTransport()],
-      tcp: { reusePort: true }
+      tcp: { reusePort: reusePort() }
     })
     const [own] = node.getMultiaddrs().map(portOf)
 
@@ -109,7 +116,7 @@ describe('reusePort follows a listener', () => {
 
   it('that closes', async () => {
     const { addr, next } = await rawPeer(defer)
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     const first = await listen()
     const second = await listen()
     await first.listener.close()
@@ -125,7 +132,7 @@ describe('reusePort follows a listener', () => {
   it('that pauses and resumes, on the same port', async () => {
     const { addr, next } = await rawPeer(defer)
     const { dial, listen } = rawTransport(defer, {
-      reusePort: true,
+      reusePort: reusePort(),
       closeServerOnMaxConnections: { closeAbove: 1, listenBelow: 1 }
     })
     const { listener, port, next: accepted } = await listen()

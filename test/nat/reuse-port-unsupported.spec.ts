@@ -1,6 +1,6 @@
 import net from 'node:net'
 import { expect } from 'aegir/chai'
-import { ReusePortUnsupportedError } from '../../src/index.ts'
+import { ReusePortUnsupportedError, reusePort } from '../../src/nat/index.ts'
 import { createNode } from '../fixtures/node.ts'
 
 describe('reusePort where it is not supported', () => {
@@ -10,22 +10,20 @@ describe('reusePort where it is not supported', () => {
     Reflect.set(net, 'BoundSocket', BoundSocket)
   })
 
-  it('is an error when the node is created, if Node has no BoundSocket', async () => {
+  it('is an error if Node has no BoundSocket', () => {
     Reflect.set(net, 'BoundSocket', undefined)
 
-    await expect(createNode(() => {}, { tcp: { reusePort: true } })).to.eventually.be.rejectedWith(/Node 24\.21/)
-      .and.to.be.an.instanceOf(ReusePortUnsupportedError)
+    expect(() => reusePort()).to.throw(ReusePortUnsupportedError, /Node 24\.21/)
   })
 
-  it('is an error when the node is created, if the system has no SO_REUSEPORT', async () => {
+  it('is an error if the system has no SO_REUSEPORT', () => {
     Reflect.set(net, 'BoundSocket', class {
       constructor () {
         throw Object.assign(new Error('bind ENOTSUP'), { code: 'ENOTSUP' })
       }
     })
 
-    await expect(createNode(() => {}, { tcp: { reusePort: true } })).to.eventually.be.rejectedWith(/SO_REUSEPORT/)
-      .and.to.be.an.instanceOf(ReusePortUnsupportedError)
+    expect(() => reusePort()).to.throw(ReusePortUnsupportedError, /SO_REUSEPORT/)
   })
 
   it('is not asked for by default', async function () {

@@ -1,6 +1,7 @@
 import net from 'node:net'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { reusePort } from '../../src/nat/index.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { freePort } from '../fixtures/free-port.ts'
@@ -24,7 +25,7 @@ describe('reusePort', () => {
   ]) {
     it(`lets a dial leave from ${listen}`, async () => {
       const { addr, next } = await rawPeer(defer, { host })
-      const { dial, listen: start } = rawTransport(defer, { reusePort: true })
+      const { dial, listen: start } = rawTransport(defer, { reusePort: reusePort() })
       const { port } = await start(listen)
       const { uses, options } = ports()
 
@@ -43,7 +44,7 @@ describe('reusePort', () => {
     }
 
     const { addr, next } = await rawPeer(defer, { host: address })
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     await listen('/ip4/127.0.0.1/tcp/0')
     const { port } = await listen(`/ip4/${address}/tcp/0`)
 
@@ -53,12 +54,12 @@ describe('reusePort', () => {
 
   it('is off by default, and for a dial that says so', async () => {
     const { addr, next } = await rawPeer(defer)
-    const off = rawTransport(defer, { reusePort: false })
+    const off = rawTransport(defer)
     const { port } = await off.listen()
     await off.dial(addr)
     expect((await next()).remotePort).to.not.equal(port)
 
-    const on = rawTransport(defer, { reusePort: true })
+    const on = rawTransport(defer, { reusePort: reusePort() })
     const listener = await on.listen()
     const { uses, options } = ports()
     await on.dial(addr, { reusePort: false, ...options })
@@ -68,7 +69,7 @@ describe('reusePort', () => {
 
   it('yields to localAddress and localPort', async () => {
     const { addr, next } = await rawPeer(defer)
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     const localPort = await freePort()
     await listen()
     await dial(addr, { localPort })
@@ -78,7 +79,7 @@ describe('reusePort', () => {
 
   it('keeps the options of the socket', async () => {
     const { addr, next } = await rawPeer(defer)
-    const { dial, listen } = rawTransport(defer, { reusePort: true, dialOpts: { timeout: 60_000 } })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort(), dialOpts: { timeout: 60_000 } })
     await listen()
     const maConn = await dial(addr)
     const socket = await next()
@@ -90,7 +91,7 @@ describe('reusePort', () => {
 
   it('finds the listening port for a name', async () => {
     const { port, next } = await rawPeer(defer)
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     const listener = await listen()
     const { uses, options } = ports()
     await dial(`/dns4/localhost/tcp/${port}`, options)
@@ -108,7 +109,7 @@ describe('reusePort', () => {
 
   it('finds the listening port for the family of a name that answers', async () => {
     const { port, next } = await rawPeer(defer)
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     const listener = await listen()
     const { uses, options } = ports()
     await dial(`/dns/both.test/tcp/${port}`, { ...options, lookup: lookupOf(['::1', '127.0.0.1']) })
@@ -118,14 +119,14 @@ describe('reusePort', () => {
   })
 
   it('reports a name that nobody knows as without it', async () => {
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     await listen()
 
     await expect(dial('/dns4/nobody.invalid/tcp/1')).to.eventually.be.rejected.with.property('name', 'ConnectionFailedError')
   })
 
   it('ends a look-up that does not end with the signal', async () => {
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     await listen()
     const controller = new AbortController()
     const dialing = dial('/dns4/never.test/tcp/1', { signal: controller.signal, lookup: () => {} })
@@ -136,7 +137,7 @@ describe('reusePort', () => {
 
   it('dials from any port while a connection from the listening port is live', async () => {
     const { addr, next } = await rawPeer(defer)
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     const { port } = await listen()
     const { uses, options } = ports()
 
@@ -158,7 +159,7 @@ describe('reusePort', () => {
     })
     const metrics: any = { registerCounterGroup: group, registerMetricGroup: group }
     const { addr } = await rawPeer(defer)
-    const { dial, listen } = rawTransport(defer, { reusePort: true }, { metrics })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() }, { metrics })
     await listen()
     await dial(addr)
     await dial(addr)
@@ -172,7 +173,7 @@ describe('reusePort', () => {
   })
 
   it('does not dial again where nobody listens', async () => {
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     await listen()
     const progress: string[] = []
 
@@ -182,7 +183,7 @@ describe('reusePort', () => {
   })
 
   it('does not connect a socket to itself', async () => {
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     const { addr, port, next } = await listen()
     const { uses, options } = ports()
     await dial(addr, options)
@@ -194,7 +195,7 @@ describe('reusePort', () => {
   it('dials a thousand times in a row, each closed before the next', async function () {
     this.timeout(120_000)
 
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     const peer = rawTransport(defer)
     const { addr, accepted } = await peer.listen(undefined, { onInbound: () => {} })
     await listen()
@@ -211,7 +212,7 @@ describe('reusePort', () => {
   })
 
   it('leaves a port alone that the peer has connected to', async () => {
-    const { dial, listen } = rawTransport(defer, { reusePort: true })
+    const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
     const { port, next } = await listen()
     const peer = await rawPeer(defer)
     const bound = new net.BoundSocket({ host: '127.0.0.1', port: 0, reusePort: true })

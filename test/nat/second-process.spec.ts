@@ -1,4 +1,5 @@
 import { expect } from 'aegir/chai'
+import { reusePort } from '../../src/nat/index.ts'
 import { canReusePort } from '../fixtures/can-reuse-port.ts'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
@@ -18,18 +19,18 @@ describe('a port that another process listens on', () => {
     return runChild(defer, 'hold-port.ts', [`/ip4/${host}/tcp/${port}`, options]).says()
   }
 
-  for (const { host = '127.0.0.1', ...options } of [{}, { reusePort: true }, { reusePort: true, host: '0.0.0.0' }, { reusePort: true, hasLinux: true }, { reusePort: 'shared' }]) {
+  for (const { host = '127.0.0.1', ...options } of [{}, { reusePort: {} }, { reusePort: {}, host: '0.0.0.0' }, { reusePort: {}, linux: {} }, { reusePort: { shared: true } }]) {
     itIf(canUseLinux)(`cannot be listened on at ${host} with reusePort where that process has ${JSON.stringify(options)}`, async () => {
       const port = await listen(0, options)
-      const others = [{ reusePort: true }, { reusePort: true, hasLinux: true }].map(async other => listen(port, other, host))
+      const others = [{ reusePort: {} }, { reusePort: {}, linux: {} }].map(async other => listen(port, other, host))
 
       expect(await Promise.all(others)).to.deep.equal(['EADDRINUSE', 'EADDRINUSE'])
     })
   }
 
   it('has the error that it has without reusePort', async () => {
-    const port = await listen(0, { reusePort: true })
-    const [plain, reused] = await Promise.all([{}, { reusePort: true }].map(async tcp => createNode(defer, { listen: Number(port), tcp }).catch(err => err)))
+    const port = await listen(0, { reusePort: {} })
+    const [plain, reused] = await Promise.all([{}, { reusePort: reusePort() }].map(async tcp => createNode(defer, { listen: Number(port), tcp }).catch(err => err)))
 
     expect(reused).to.be.an('error').with.property('name', plain.name)
     expect(reused.message).to.equal(plain.message)
@@ -37,22 +38,22 @@ describe('a port that another process listens on', () => {
 
   for (const hasLinux of [false, true]) {
     itIf(canUseLinux || !hasLinux)(`is shared where both say so${hasLinux ? ', with linux()' : ''}`, async () => {
-      const port = await listen(0, { reusePort: 'shared', hasLinux })
+      const port = await listen(0, { reusePort: { shared: true }, linux: hasLinux ? {} : undefined })
 
-      expect(await listen(port, { reusePort: 'shared', hasLinux })).to.equal(port)
+      expect(await listen(port, { reusePort: { shared: true }, linux: hasLinux ? {} : undefined })).to.equal(port)
     })
   }
 
   it('is free again right after stop(), whatever its connections were', async () => {
     const peer = await createNode(defer, { listen: true })
-    const node = await createNode(defer, { listen: true, tcp: { reusePort: true } })
+    const node = await createNode(defer, { listen: true, tcp: { reusePort: reusePort() } })
     const port = portOf(node.getMultiaddrs()[0])
 
     // one that left from the port, and one that was accepted there
     await node.dial(peer.getMultiaddrs())
     await (await createNode(defer)).dial(node.getMultiaddrs())
     await node.stop()
-    const again = await createNode(defer, { listen: port, tcp: { reusePort: true } })
+    const again = await createNode(defer, { listen: port, tcp: { reusePort: reusePort() } })
 
     expect(portOf(again.getMultiaddrs()[0])).to.equal(port)
   })

@@ -5,6 +5,7 @@ import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { optimistic } from '../../src/index.ts'
+import { reusePort } from '../../src/nat/index.ts'
 import { SimultaneousOpen } from '../../src/nat/simultaneous-open.ts'
 import { encodeProposal } from '../../src/optimistic/codec.ts'
 import { DialProposal } from '../../src/optimistic/dial-proposal.ts'
@@ -21,12 +22,12 @@ import type { Cleanup } from '../fixtures/cleanup.ts'
 import type { Connection } from '@libp2p/interface'
 
 const stacks: Record<string, () => DialerOptions> = {
-  'Noise, optimistic': () => ({ connectionEncrypters: [noise()], tcp: { reusePort: true } }),
-  'Noise, in full': () => ({ connectionEncrypters: [noise()], tcp: { reusePort: true, optimistic: false } }),
-  'Noise and Yamux, decorated': () => ({ connectionEncrypters: [optimistic(noise())], streamMuxers: [optimistic(yamux())], tcp: { reusePort: true } }),
-  'TLS, optimistic': () => ({ connectionEncrypters: [tls()], tcp: { reusePort: true } }),
-  'TLS, in full': () => ({ connectionEncrypters: [tls()], tcp: { reusePort: true, optimistic: false } }),
-  'TLS and Yamux, decorated': () => ({ connectionEncrypters: [optimistic(tls())], streamMuxers: [optimistic(yamux())], tcp: { reusePort: true } })
+  'Noise, optimistic': () => ({ connectionEncrypters: [noise()], tcp: { reusePort: reusePort() } }),
+  'Noise, in full': () => ({ connectionEncrypters: [noise()], tcp: { reusePort: reusePort(), optimistic: false } }),
+  'Noise and Yamux, decorated': () => ({ connectionEncrypters: [optimistic(noise())], streamMuxers: [optimistic(yamux())], tcp: { reusePort: reusePort() } }),
+  'TLS, optimistic': () => ({ connectionEncrypters: [tls()], tcp: { reusePort: reusePort() } }),
+  'TLS, in full': () => ({ connectionEncrypters: [tls()], tcp: { reusePort: reusePort(), optimistic: false } }),
+  'TLS and Yamux, decorated': () => ({ connectionEncrypters: [optimistic(tls())], streamMuxers: [optimistic(yamux())], tcp: { reusePort: reusePort() } })
 }
 
 describe('a simultaneous open', () => {

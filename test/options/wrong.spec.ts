@@ -4,7 +4,8 @@ import { defaultLogger } from '@libp2p/logger'
 import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
-import { holePunching, optimistic, tcp } from '../../src/index.ts'
+import { optimistic, tcp } from '../../src/index.ts'
+import { holePunching } from '../../src/nat/index.ts'
 import { linux } from '../../src/linux/index.ts'
 import { createNode } from '../fixtures/node.ts'
 import { passThrough } from '../fixtures/raw.ts'
@@ -12,13 +13,15 @@ import { passThrough } from '../fixtures/raw.ts'
 const MS = '0 or more milliseconds'
 const BOOLEAN = 'true or false'
 const LINUX = 'what linux() of libp2p-fast-tcp/linux returns'
+const REUSE_PORT = 'what reusePort() of libp2p-fast-tcp/nat returns'
 
 /** What a caller may pass by mistake, and what follows `The option ` */
 const wrong: Array<[init: object, message: string]> = [
   [{ linux: true }, `linux of tcp() must be ${LINUX}, not true`],
   [{ linux }, `linux of tcp() must be ${LINUX}, not a function`],
   [{ linux: {} }, `linux of tcp() must be ${LINUX}, not an object`],
-  [{ reusePort: 'yes' }, `reusePort of tcp() must be one of true, false, 'shared' (a string), not 'yes' (a string)`],
+  [{ reusePort: true }, `reusePort of tcp() must be ${REUSE_PORT}, not true`],
+  [{ reusePort: 'yes' }, `reusePort of tcp() must be ${REUSE_PORT}, not 'yes' (a string)`],
   [{ optimistic: 'no' }, `optimistic of tcp() must be ${BOOLEAN}, not 'no' (a string)`],
   [{ credit: 'no' }, `credit of tcp() must be ${BOOLEAN}, not 'no' (a string)`],
   [{ sendWindow: 0 }, `sendWindow of tcp() must be ${BOOLEAN}, not 0`],
@@ -55,7 +58,7 @@ const wrong: Array<[init: object, message: string]> = [
   [{ dialOpts: { timeout: '5s' } }, `dialOpts.timeout of tcp() must be ${MS}, not '5s' (a string)`],
   [{ listenOpts: { keepAliveInitialDelay: Symbol('1') } }, `listenOpts.keepAliveInitialDelay of tcp() must be ${MS}, not a symbol`],
   [{ listenOpts: { ipv6Only: 1 } }, `listenOpts.ipv6Only of tcp() must be ${BOOLEAN}, not 1`],
-  [{ reusePort: '\u001b[2J' }, `reusePort of tcp() must be one of true, false, 'shared' (a string), not '\\u{1b}[2J' (a string)`]
+  [{ reusePort: '\u001b[2J' }, `reusePort of tcp() must be ${REUSE_PORT}, not '\\u{1b}[2J' (a string)`]
 ]
 
 const misspelt: Array<[init: object, message: string]> = [

@@ -10,13 +10,14 @@ import * as fastTcpNat from 'libp2p-fast-tcp/nat'
 
 const { CLOSE_TIMEOUT, optimistic, tcp } = fastTcp
 const { linux } = fastTcpLinux
-const { holePunching } = fastTcpNat
+const { holePunching, reusePort } = fastTcpNat
 
 const attempts: Record<string, () => Promise<unknown>> = {
   tcp: async () => createLibp2p({ transports: [tcp({ closeTimeout: CLOSE_TIMEOUT })] }),
   'optimistic(noise)': async () => createLibp2p({ connectionEncrypters: [optimistic(noise())] }),
   'optimistic(yamux)': async () => createLibp2p({ streamMuxers: [optimistic(yamux())] }),
   holePunching: async () => createLibp2p({ services: { punch: holePunching(() => ({})) } }),
+  reusePort: async () => reusePort(),
   linux: async () => linux()
 }
 

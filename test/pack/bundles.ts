@@ -36,6 +36,7 @@ const ERRORS = [
   'optimistic(noise): UnsupportedOperationError: Optimistic negotiation is not possible in browsers',
   'optimistic(yamux): UnsupportedOperationError: Optimistic negotiation is not possible in browsers',
   'holePunching: UnsupportedOperationError: Hole punching over TCP is not possible in browsers',
+  'reusePort: UnsupportedOperationError: TCP connections are not possible in browsers',
   'linux: LinuxUnavailableError: linux() needs Node on Linux, this is a browser'
 ]
 

@@ -82,9 +82,28 @@ try {
 
     console.info('Node %s: imports, dials and echoes', version)
     console.info('Node %s: linux() %s', version, await linuxOf(node))
+
+    const plugIns = await loadedPlugIns(node)
+
+    if (plugIns !== '') {
+      throw new Error(`Node ${version} loads what nobody imports: ${plugIns}`)
+    }
   }
 } finally {
   await rm(project, { recursive: true, force: true })
+}
+
+/** What a program loads of the plug-ins that imports none */
+async function loadedPlugIns (node: string): Promise<string> {
+  const program = `
+    import { registerHooks } from 'node:module'
+    const urls = []
+    registerHooks({ resolve: (name, context, next) => { const resolved = next(name, context); urls.push(resolved.url); return resolved } })
+    await import('libp2p-fast-tcp')
+    if (!urls.some(url => url.includes('/dist/src/dial/'))) console.log('nothing was seen')
+    console.log(urls.filter(url => /[/]dist[/]src[/](nat|linux)[/]/.test(url)).join())`
+
+  return (await execa(node, ['--no-warnings', '--input-type=module', '--eval', program], { cwd: project })).stdout
 }
 
 /** Of the pages that are packed */

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import net from 'node:net'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { reusePort } from '../../../../src/nat/index.ts'
 import { canReusePort } from '../../../fixtures/can-reuse-port.ts'
 import { cleanUpAfterEach } from '../../../fixtures/cleanup.ts'
 import { rawTransport } from '../../../fixtures/raw.ts'
@@ -23,7 +24,7 @@ describe('while no port is free', () => {
     defer(() => { servers.forEach(server => { server.close() }) })
     await Promise.all(servers.map(async server => pEvent(server, 'listening')))
 
-    const { listen } = rawTransport(defer, { reusePort: true })
+    const { listen } = rawTransport(defer, { reusePort: reusePort() })
     await expect(listen()).to.eventually.be.rejected.with.property('code', 'EADDRINUSE')
     servers[0].close()
     await expect(listen()).to.eventually.have.property('port', 41_000)

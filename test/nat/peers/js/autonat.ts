@@ -7,6 +7,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { Command } from 'commander'
 import { createLibp2p } from 'libp2p'
 import { tcp } from '../../../../src/index.ts'
+import { reusePort } from '../../../../src/nat/index.ts'
 import { until } from '../../../fixtures/waiting.ts'
 import { endWithInput, tell } from '../../../lab/process/lines.ts'
 import { stack } from '../../../lab/stacks.ts'
@@ -34,7 +35,7 @@ interface ClientOptions {
 /** The transport, with something around its dials */
 function tcpWith (around: (dial: (ma: Multiaddr, options: TCPDialOptions) => Promise<Connection>, ma: Multiaddr, options: TCPDialOptions) => Promise<Connection>): (components: TCPComponents) => Transport {
   return components => {
-    const transport = tcp({ reusePort: true })(components)
+    const transport = tcp({ reusePort: reusePort() })(components)
     const dial = transport.dial.bind(transport)
 
     transport.dial = async (ma, options) => around(dial, ma, options)

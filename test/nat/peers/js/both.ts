@@ -6,6 +6,7 @@ import { tls } from '@libp2p/tls'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { tcp } from '../../../../src/index.ts'
+import { reusePort } from '../../../../src/nat/index.ts'
 import { tell } from '../../../lab/process/lines.ts'
 import { stack } from '../../../lab/stacks.ts'
 import type { TCPComponents } from '../../../../src/index.ts'
@@ -19,7 +20,7 @@ import type { Transport } from '@libp2p/interface'
 const [listen, security, always] = process.argv.slice(2)
 /** `always` from the listening port: by default a node stops that once it has accepted a connection of the peer */
 function transport (components: TCPComponents): Transport {
-  const made = tcp({ reusePort: true })(components)
+  const made = tcp({ reusePort: reusePort() })(components)
   const dial = made.dial.bind(made)
 
   made.dial = async (ma: any, options: any) => dial(ma, always === 'true' ? { ...options, reusePort: true } : options)

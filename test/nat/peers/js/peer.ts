@@ -9,7 +9,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { Command, Option } from 'commander'
 import { createLibp2p } from 'libp2p'
 import { pEvent } from 'p-event'
-import { holePunching } from '../../../../src/index.ts'
+import { holePunching, reusePort } from '../../../../src/nat/index.ts'
 import { endWithInput, tell } from '../../../lab/process/lines.ts'
 import { stack as stackOf } from '../../../lab/stacks.ts'
 import type { Parts } from '../../../lab/stacks.ts'
@@ -17,7 +17,7 @@ import type { Libp2pEvents, TypedEventTarget } from '@libp2p/interface'
 
 /*
  * A node of js-libp2p for the NAT lab. ../../README.md describes the command line and the lines that it prints. `ours` and `plain` have
- * `tcp({ reusePort: true })` and `holePunching()`, `official` has `@libp2p/tcp` and `dcutr()`.
+ * `tcp({ reusePort: reusePort() })` and `holePunching()`, `official` has `@libp2p/tcp` and `dcutr()`.
  */
 interface Options {
   listen: string
@@ -33,7 +33,7 @@ interface PrivateOptions extends Options {
 const READY_TIMEOUT = 15_000
 
 function parts ({ security, stack }: Options): Parts {
-  const { transports, ...rest } = stackOf(stack, { encrypter: security === 'tls' ? tls() : noise(), tcp: stack === 'official' ? {} : { reusePort: true } })
+  const { transports, ...rest } = stackOf(stack, { encrypter: security === 'tls' ? tls() : noise(), tcp: stack === 'official' ? {} : { reusePort: reusePort() } })
 
   return { ...rest, transports: [...transports, circuitRelayTransport()] }
 }
