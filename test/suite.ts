@@ -33,9 +33,9 @@ if (name === 'all') {
       cells: ['specs', ...Object.keys(SUITES)].map((name): Cell => ({
         name,
         async run () {
-          const args = name === 'specs' ? ['test'] : ['run', 'suite', name, ...name === 'fault' ? ['--', '--seed', `${seed}`] : []]
+          const suite = ['run', 'suite', name, ...name === 'pack' ? [] : ['--', '--seed', `${seed}`, '--out', `test/results/${name}`]]
 
-          await execa('npm', args, { ...options, env: { FC_SEED: `${seed}`, THOROUGH: 'true' }, cancelSignal: signal })
+          await execa('npm', name === 'specs' ? ['test'] : suite, { ...options, env: { FC_SEED: `${seed}`, THOROUGH: 'true' }, cancelSignal: signal })
 
           return { summary: 'passed' }
         }
