@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { numberFrom, wholeFrom } from '../lab/arguments.ts'
+import { buildBinaries } from '../lab/peers/build.ts'
 import { runSuite } from '../lab/suite.ts'
-import { buildBinaries } from './binaries.ts'
 import { STREAMS } from './cells.ts'
 import { Peers, possible, verdictOf } from './dial.ts'
 import type { Cell } from '../lab/suite.ts'

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
-import { buildBinaries } from '../interop/binaries.ts'
 import { listOf, oneOf, wholeFrom } from '../lab/arguments.ts'
+import { buildBinaries } from '../lab/peers/build.ts'
 import { scriptPath } from '../lab/script-path.ts'
 import { median } from '../lab/statistics.ts'
 import { runSuite } from '../lab/suite.ts'
@@ -11,7 +11,7 @@ import { KeptLab, openLab } from './lab/lab.ts'
 import { punch } from './punch.ts'
 import type { Group, PunchCell, PunchPeer } from './cells.ts'
 import type { PunchCommands, PunchOutcome } from './punch.ts'
-import type { Binaries } from '../interop/binaries.ts'
+import type { Binaries } from '../lab/peers/build.ts'
 import type { Cell, Verdict } from '../lab/suite.ts'
 
 /*

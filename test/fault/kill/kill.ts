@@ -3,7 +3,14 @@ import { within } from '../../fixtures/waiting.ts'
 import type { Child } from '../../fixtures/child.ts'
 import type { Defer } from '../../fixtures/cleanup.ts'
 import type { Run } from '../scenario.ts'
-import type { NodeState, RawState } from './states.ts'
+
+/** Where the remote, which is a plain TCP peer, is killed */
+export type RawState = 'dialing' | 'connected' | 'half-closed' | 'closing' | 'lingering'
+
+/** Where the remote, which is a libp2p node, is killed */
+export type NodeState = 'noise' | 'muxer' | 'idle' | 'sending' | 'receiving'
+
+export const PROTOCOL = '/test/kill/1.0.0'
 
 /** A killed process is gone, and its kernel has told, after this many ms */
 export const LIMIT = 1_000

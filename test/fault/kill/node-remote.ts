@@ -6,9 +6,9 @@ import { createNode } from '../../fixtures/node.ts'
 import { tell } from '../../lab/process/lines.ts'
 import { withoutEarlyMuxer } from '../../negotiation/fixtures/early-muxer.ts'
 import { stuckEncrypter } from '../stuck-encrypter.ts'
+import { PROTOCOL } from './kill.ts'
 import { sendEndlessly } from './send-endlessly.ts'
-import { PROTOCOL } from './states.ts'
-import type { NodeState } from './states.ts'
+import type { NodeState } from './kill.ts'
 
 const state: NodeState = JSON.parse(process.argv[2])
 const encrypters = {

@@ -2,7 +2,7 @@
  * A plain TCP peer to be killed: `raw-remote.ts "<state>"` tells its port.
  */
 import net from 'node:net'
-import type { RawState } from './states.ts'
+import type { RawState } from './kill.ts'
 
 const state: RawState = JSON.parse(process.argv[2])
 const server = net.createServer({ allowHalfOpen: true, pauseOnConnect: true }, socket => {

@@ -9,7 +9,7 @@ import { endingOf, expectCut } from '../endings.ts'
 import { LIMIT, PATIENCE, expectSoonAfterKill, runRemote } from './kill.ts'
 import type { Defer } from '../../fixtures/cleanup.ts'
 import type { Run } from '../scenario.ts'
-import type { RawState } from './states.ts'
+import type { RawState } from './kill.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
 
 /** More than the kernels at both ends take from whom nobody reads */

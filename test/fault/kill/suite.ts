@@ -2,7 +2,7 @@ import { openSockets, until } from '../../fixtures/waiting.ts'
 import { nodeKiller } from './node-states.ts'
 import { killRaw } from './raw-states.ts'
 import type { Scenario, Suite } from '../scenario.ts'
-import type { NodeState, RawState } from './states.ts'
+import type { NodeState, RawState } from './kill.ts'
 
 export const kill: Suite = {
   name: 'kill',

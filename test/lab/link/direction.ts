@@ -1,10 +1,9 @@
+import { createHistogram } from 'node:perf_hooks'
 import { seededRandom } from '../process/random.ts'
 import { Bottleneck } from './bottleneck.ts'
 import { DelayLine } from './delay-line.ts'
-import { Histogram } from './histogram.ts'
 import type { LinkShape, Loss, Traffic } from './link.ts'
-
-const PERCENTILES = [50, 95, 100]
+import type { RecordableHistogram } from 'node:perf_hooks'
 
 interface Packet {
   bytes: Buffer
@@ -16,8 +15,8 @@ export class Direction {
   readonly #delay: number
   readonly #bottleneck?: Bottleneck
   readonly #line: DelayLine<Packet>
-  readonly #queued = new Histogram()
-  readonly #late = new Histogram()
+  readonly #queued = createHistogram()
+  readonly #late = createHistogram()
   readonly #counts = { packets: 0, bytes: 0, dropped: 0, lost: 0 }
 
   #loses: () => boolean = () => false
@@ -28,7 +27,7 @@ export class Direction {
     this.#line = new DelayLine({
       delay,
       deliver: ({ bytes, due }) => {
-        this.#late.add(performance.now() - due)
+        this.#late.record(inWholeMs(performance.now() - due))
         deliver(bytes)
       }
     })
@@ -55,7 +54,7 @@ export class Direction {
 
     this.#counts.packets++
     this.#counts.bytes += packet.byteLength
-    this.#queued.add(departure - now)
+    this.#queued.record(inWholeMs(departure - now))
     this.#line.push({ bytes: packet, due: departure + this.#delay }, departure)
   }
 
@@ -69,12 +68,21 @@ export class Direction {
   traffic (): Traffic {
     return {
       ...this.#counts,
-      queued: PERCENTILES.map(percent => this.#queued.percentile(percent)),
-      late: PERCENTILES.map(percent => this.#late.percentile(percent))
+      queued: percentiles(this.#queued),
+      late: percentiles(this.#late)
     }
   }
 
   clear (): void {
     this.#line.clear()
   }
+}
+
+function percentiles (histogram: RecordableHistogram): number[] {
+  return [50, 95, 100].map(percent => Math.max(0, histogram.percentile(percent) - 1))
+}
+
+/** One more: a histogram takes no 0 */
+function inWholeMs (ms: number): number {
+  return 1 + Math.max(0, Math.round(ms))
 }

@@ -3,6 +3,7 @@ import { access, constants, copyFile, mkdir, readFile, readdir, rename, writeFil
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
+import { say } from '../process/say.ts'
 import { packageRoot } from '../script-path.ts'
 
 export type PeerName = 'go' | 'rust'
@@ -108,6 +109,29 @@ export async function buildPeers (): Promise<Record<PeerName, BuildResult>> {
     go: await buildPeer('go'),
     rust: await buildPeer('rust')
   }
+}
+
+export type Binaries = Partial<Record<PeerName, string>>
+
+/**
+ * Builds the peers, and says where one of their programs is.
+ *
+ * @throws {Error} in CI, if a toolchain is missing; elsewhere its peer is skipped
+ */
+export async function buildBinaries (program: ProgramName = 'interop'): Promise<Binaries> {
+  const binaries: Binaries = {}
+
+  for (const [name, result] of Object.entries(await buildPeers()) as Array<[PeerName, BuildResult]>) {
+    if (result.status !== 'missing-toolchain') {
+      binaries[name] = binaryOf(name, program)
+    } else if (process.env.CI == null) {
+      say(`SKIPPED ${name}: there is no working ${result.toolchain} on this machine`)
+    } else {
+      throw new Error(`There is no working ${result.toolchain} on this machine, and this is CI`)
+    }
+  }
+
+  return binaries
 }
 
 async function works (toolchain: string, probe: string[]): Promise<boolean> {
