@@ -57,7 +57,7 @@ async function run (wanted: Record<Name, string>, signal: AbortSignal): Promise<
 
   try {
     for (const name of ['src', 'test', 'benchmarks', 'examples', 'docs', 'package.json', 'package-lock.json', 'tsconfig.json']) {
-      await cp(path.join(root, name), path.join(copy, name), { recursive: true, filter: file => !file.endsWith('/node_modules') })
+      await cp(path.join(root, name), path.join(copy, name), { recursive: true, filter: file => !['node_modules', '.bin'].includes(path.basename(file)) })
     }
 
     await pin(copy, wanted)
