@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
 import { devNull } from 'node:os'
 
-/** How often a listener looks whether a file descriptor is left for the next connection, in ms. */
-const DESCRIPTOR_CHECK_INTERVAL = 1_000
+/** How long after a connection a listener looks whether a file descriptor is left for the next one, and how often while none is, in ms */
+const LOOK_DELAY = 1_000
 
 export interface DescriptorWatchInit {
   /** No descriptor can be opened. `checks` counts the checks in a row that found none, this one included */
@@ -15,7 +15,7 @@ export interface DescriptorWatchInit {
 /**
  * Reports when the process has no file descriptor left. Nobody else does: libuv keeps
  * one in reserve, and uses it to accept and close every connection that comes in then.
- * Neither Node nor the peer learns why.
+ * Neither Node nor the peer learns why. While no connection comes it costs nothing.
  *
  * @see https://github.com/libuv/libuv/blob/v1.x/src/unix/stream.c (uv__emfile_trick)
  */
@@ -28,18 +28,22 @@ export class DescriptorWatch {
     this.#init = init
   }
 
-  start (): void {
-    this.#timer ??= setInterval(() => { this.#check() }, DESCRIPTOR_CHECK_INTERVAL).unref()
+  /** A connection was accepted. It may have taken the last one */
+  lookLater (): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      this.#look()
+    }, LOOK_DELAY).unref()
   }
 
   stop (): void {
-    clearInterval(this.#timer)
-    this.#timer = undefined
+    clearTimeout(this.#timer)
   }
 
-  #check (): void {
+  #look (): void {
     if (isNoneLeft()) {
       this.#init.onNone(++this.#checksInVain)
+      this.lookLater()
     } else if (this.#checksInVain > 0) {
       this.#checksInVain = 0
       this.#init.onFree()

@@ -55,14 +55,23 @@ export class ListenerMetrics {
   }
 
   updateStatus (state: ServerState): void {
-    this.#status?.update({ [this.#label]: STATUS_CODES[state] })
+    tell(() => this.#status?.update({ [this.#label]: STATUS_CODES[state] }))
   }
 
   countEvent (name: string): void {
-    this.events?.increment({ [`${this.#label} ${name}`]: true })
+    tell(() => this.events?.increment({ [`${this.#label} ${name}`]: true }))
   }
 
   countError (name: string): void {
-    this.#errors?.increment({ [`${this.#label} ${name}`]: true })
+    tell(() => this.#errors?.increment({ [`${this.#label} ${name}`]: true }))
+  }
+}
+
+/** Metrics of others may throw, and no caller can help it */
+function tell (report: () => void): void {
+  try {
+    report()
+  } catch {
+    // the number is lost
   }
 }

@@ -207,7 +207,6 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
       this.#metrics.listensOn(address)
     }
 
-    this.#descriptors.start()
     this.#metrics.updateStatus(this.#server.state)
     this.#hasListened = true
     this.safeDispatchEvent('listening')
@@ -217,24 +216,25 @@ export class TCPListener extends TypedEventEmitter<ListenerEvents> implements Li
   #onSocket (socket: Socket): void {
     ignoreErrors(socket)
 
-    if (!this.#limits.admit(socket)) {
-      this.#metrics.countEvent('drop')
-      socket.destroy()
-      return
-    }
-
-    this.#metrics.countEvent('connection')
-    this.#pausing.update()
-
     try {
+      if (!this.#limits.admit(socket)) {
+        this.#metrics.countEvent('drop')
+        socket.destroy()
+        return
+      }
+
+      this.#descriptors.lookLater()
+      this.#metrics.countEvent('connection')
+      this.#pausing.update()
+
       const maConn = this.#toConnection(socket)
       this.#init.onConnection(maConn)
       this.#log('new inbound connection %a', maConn.remoteAddr)
       void this.#upgrade(maConn)
     } catch (err: any) {
+      socket.destroy()
       this.#log.error('inbound connection failed - %e', err)
       this.#metrics.countError('inbound_to_connection')
-      socket.destroy()
     }
   }
 

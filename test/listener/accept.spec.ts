@@ -46,6 +46,28 @@ describe('accepting connections', function () {
     await next()
   })
 
+  it('survives metrics that throw', async () => {
+    const { metrics } = counters()
+    const throwing = {
+      ...metrics,
+      registerMetricGroup: () => ({
+        increment (values: object) {
+          // libp2p's own base class counts the end of a connection
+          if (/ (connection|drop)$/.test(Object.keys(values).join())) {
+            throw new Error('Urk!')
+          }
+        },
+        update () { throw new Error('Urk!') }
+      })
+    } as unknown as typeof metrics
+    const { port, next } = await rawTransport(defer, { maxConnections: 1 }, { metrics: throwing }).listen()
+
+    await rawClient(defer, port)
+    expect((await next()).status).to.equal('open')
+    // this one is dropped
+    await pEvent((await rawClient(defer, port)).resume(), 'end', { timeout: 5_000 })
+  })
+
   it('fault 4: forgets connections that died during the upgrade', async () => {
     const { metrics, value } = counters()
     const upgrading = Promise.withResolvers<void>()
