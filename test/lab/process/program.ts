@@ -49,7 +49,7 @@ const END_TIMEOUT = 3_000
 
 /** Runs a program. It does not outlive this process */
 export function runProgram ([file, ...args]: string[], { signal, timeout, env, stderr }: ProgramOptions = {}): Program {
-  const subprocess = execa(file, args, { reject: false, buffer: false, stderr: stderr ?? 'pipe', cancelSignal: signal, timeout, killSignal: 'SIGKILL', env })
+  const subprocess = execa(file, args, { reject: false, buffer: false, stderr: stderr ?? 'pipe', timeout, killSignal: 'SIGKILL', env })
   const told = new EventEmitter().setMaxListeners(0)
   const lines: any[] = []
   let taken = 0
@@ -70,6 +70,17 @@ export function runProgram ([file, ...args]: string[], { signal, timeout, env, s
 
     return signal ?? exitCode
   })
+
+  /** It may have to end programs of its own before */
+  async function endSoon (): Promise<void> {
+    subprocess.stdin.end()
+    const timer = setTimeout(() => { subprocess.kill('SIGKILL') }, END_TIMEOUT)
+    await ended
+    clearTimeout(timer)
+  }
+
+  signal?.addEventListener('abort', endSoon)
+  void ended.then(() => { signal?.removeEventListener('abort', endSoon) })
 
   async function find (look: () => any, timeout = Infinity): Promise<any> {
     const deadline = performance.now() + timeout
@@ -104,11 +115,6 @@ export function runProgram ([file, ...args]: string[], { signal, timeout, env, s
     until: async (predicate, timeout) => find(() => lines.find(predicate), timeout),
     write: line => { subprocess.stdin.write(`${line}\n`) },
     kill: signal => { subprocess.kill(signal ?? 'SIGKILL') },
-    async end () {
-      subprocess.stdin.end()
-      const timer = setTimeout(() => { subprocess.kill('SIGKILL') }, END_TIMEOUT)
-      await ended
-      clearTimeout(timer)
-    }
+    end: endSoon
   }
 }
