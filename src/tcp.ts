@@ -100,12 +100,14 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
         return
       }
 
-      if (dialed.has(connection.timeline)) {
+      if (fairStreams && dialed.has(connection.timeline)) {
         gateNewStreams(connection)
       }
 
       if (fairStreams || backpressure) {
         maConn.traffic = new ConnectionFlow(connection, { fairStreams, backpressure, line: this.#yamuxFlows?.of(connection) })
+      } else {
+        maConn.onMuxed(connection.streams, dialed.has(connection.timeline))
       }
     })
   }

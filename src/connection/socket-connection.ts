@@ -3,6 +3,8 @@ import { TCPStalledWriteError } from '../errors.ts'
 import { flushLate } from '../event-loop/flush-soon.ts'
 import { nextState } from './close-state.ts'
 import { Closing } from './closing.ts'
+import { DrainOrder } from './drain-order.ts'
+import { EarlyStreams } from './early-streams.ts'
 import { isFinishing, probe, reset, whenFinIsCertain } from './end-socket.ts'
 import { Filtering } from './filtering.ts'
 import { Incoming } from './incoming.ts'
@@ -20,7 +22,7 @@ import type { SocketListeners } from './socket-listeners.ts'
 import type { Traffic } from './traffic.ts'
 import type { WireFilter } from './wire-filter.ts'
 import type { ConnectionSettings } from '../settings.ts'
-import type { AbortOptions, CounterGroup, StreamCloseEvent } from '@libp2p/interface'
+import type { AbortOptions, CounterGroup, Stream, StreamCloseEvent } from '@libp2p/interface'
 import type { AbstractMultiaddrConnectionInit, SendResult } from '@libp2p/utils'
 import type { Socket } from 'node:net'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -75,6 +77,12 @@ export class SocketConnection extends MessageConnection implements Reader, Write
 
   #socketError?: Error
 
+  /** Exists once a muxer shares the connection among streams */
+  #drainOrder?: DrainOrder
+
+  /** Exists while a peer that was dialed may not listen for streams yet */
+  #earlyStreams?: EarlyStreams
+
   /** Exists while libp2p makes the layers above */
   #upgrade?: Upgrade
 
@@ -126,12 +134,13 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   }
 
   protected maySendDirectly (data: Uint8Array | Uint8ArrayList): boolean {
-    return this.#filtering.isOver && data.byteLength <= MAX_WRITE_BYTES
+    return this.#filtering.isOver && data.byteLength <= MAX_WRITE_BYTES && this.#earlyStreams?.holds() !== true
   }
 
   protected write (data: Uint8Array | Uint8ArrayList): boolean {
     const canSendMore = this.#outgoing.write(data)
 
+    this.#earlyStreams?.onSent()
     this.traffic?.onSent(data.byteLength, canSendMore)
 
     return canSendMore
@@ -146,6 +155,10 @@ export class SocketConnection extends MessageConnection implements Reader, Write
 
   /** Sends what could not go the direct way, for example because it waited for 'drain' */
   sendData (all: Uint8ArrayList): SendResult {
+    if (this.#earlyStreams?.holds() === true) {
+      return { sentBytes: 0, canSendMore: false }
+    }
+
     // the rest stays in the write buffer of the base class
     const data = all.byteLength > MAX_WRITE_BYTES ? all.sublist(0, MAX_WRITE_BYTES) : all
     const answer = this.#filtering.onSend(data)
@@ -178,7 +191,23 @@ export class SocketConnection extends MessageConnection implements Reader, Write
   onRead (data: Uint8Array): void {
     this.#outgoing.onPeerData()
     this.onData(data)
+    this.#earlyStreams?.onReceived()
     this.traffic?.onReceived(data.byteLength)
+  }
+
+  /** A muxer shares the connection from now on. `streams` is the array of the muxer */
+  onMuxed (streams: Stream[], isDialed: boolean): void {
+    this.#drainOrder = new DrainOrder(streams)
+
+    if (isDialed && this.status === 'open') {
+      this.#earlyStreams = new EarlyStreams(streams, () => { this.#endEarlyStreams() })
+    }
+  }
+
+  #endEarlyStreams (): void {
+    this.#earlyStreams?.end()
+    this.#earlyStreams = undefined
+    this.#onDrain()
   }
 
   /** Called whenever somebody may have begun to listen */
@@ -260,6 +289,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
 
   #beginClose (cause: 'close' | 'fin'): void {
     this.status = 'closing'
+    this.#endEarlyStreams()
     this.remoteReadStatus = this.remoteReadStatus === 'closed' ? 'closed' : 'closing'
     this.#closing = new Closing({
       socket: this.#socket,
@@ -330,6 +360,7 @@ export class SocketConnection extends MessageConnection implements Reader, Write
       event.error.cause = this.#socketError
     }
 
+    this.#earlyStreams?.end()
     this.#incoming.drop()
     this.#outgoing.stopWatching()
 
@@ -381,7 +412,8 @@ export class SocketConnection extends MessageConnection implements Reader, Write
 
   /** Node also emits 'drain' if the kernel took everything at once and nobody had to wait */
   #onDrain (): void {
-    if (this.writableNeedsDrain) {
+    if (this.writableNeedsDrain && this.#earlyStreams?.holds() !== true) {
+      this.#drainOrder?.next()
       this.safeDispatchEvent('drain')
     }
   }
