@@ -7,7 +7,6 @@ import { compareCommand } from './compare/command.ts'
 import { connectCommand } from './connect/command.ts'
 import { loadCommand } from './load/command.ts'
 import { nagleCommand } from './nagle/command.ts'
-import { perfCommand } from './perf/command.ts'
 import { readmeCommand } from './readme/command.ts'
 import { scaleCommand } from './scale/command.ts'
 import { throughputCommand } from './throughput/command.ts'
@@ -18,7 +17,6 @@ const program = new Command('npm run benchmark --')
   .addCommand(nagleCommand)
   .addCommand(throughputCommand)
   .addCommand(scaleCommand)
-  .addCommand(perfCommand)
   .addCommand(loadCommand)
   .addCommand(addressesCommand)
   .addCommand(allCommand)

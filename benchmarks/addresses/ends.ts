@@ -14,7 +14,7 @@ export const STACKS = ['official', 'transport', 'ours', 'go', 'rust'] as const
 export type StackName = typeof STACKS[number]
 type ProgramStack = 'go' | 'rust'
 
-/** A peer, and servers that are not that peer: its id, and the port of each */
+/** A peer, and what is no peer: its id, and the port of each */
 export type Listening = Awaited<ReturnType<AddressesTasks['listen']>>
 
 /** Both ends of a dial, of one stack */
@@ -62,21 +62,18 @@ async function startWorker (link: Link, end: 'listener' | 'dialer', stack: Stack
   return link.start<AddressesTasks>(end, { script: scriptPath(import.meta.url, 'worker'), args: [stack], name: `${stack} ${end}` })
 }
 
-/** Such a peer at both ends, and a stranger that is one too */
+/** Such a peer at both ends */
 async function programEnds (link: Link, name: ProgramStack): Promise<Ends> {
   const start = (end: 'listener' | 'dialer', ...args: string[]): Program => runProgram(link.commandAt(end, [binaryOf(name), ...args]))
   // go-libp2p dials the lowest port first: the kernel chooses none as high as these
-  const peers = [HIGH_PORTS[name], 0].map(port => start('listener', 'listen', '--host', '0.0.0.0', '--port', `${port}`))
+  const peer = start('listener', 'listen', '--host', '0.0.0.0', '--port', `${HIGH_PORTS[name]}`)
   const dialer = start('dialer', 'dial', '-', '--bytes', '1', '--timeout-ms', `${TIMEOUT}`)
-  const [live, stranger] = await Promise.all(peers.map(async peer => peer.nextLine()))
+  const live = await peer.nextLine()
   const { ports } = await (await startWorker(link, 'listener', 'official')).ask('listen')
   const sockets = (): number => activeOpens(runAt(link, 'dialer', 'cat', '/proc/self/net/snmp'))
 
   return {
-    listening: {
-      peer: live.peerId,
-      ports: { ...ports, live: addressOf(live.multiaddr).port, stranger: addressOf(stranger.multiaddr).port }
-    },
+    listening: { peer: live.peerId, ports: { ...ports, live: addressOf(live.multiaddr).port } },
 
     async dial (addresses) {
       const before = sockets()
@@ -90,6 +87,6 @@ async function programEnds (link: Link, name: ProgramStack): Promise<Ends> {
       return { ...ok === true ? { ms: firstByteMs } : {}, lasted, sockets: sockets() - before }
     },
 
-    end: async () => { await Promise.all([...peers, dialer].map(async program => program.end())) }
+    end: async () => { await Promise.all([peer, dialer].map(async program => program.end())) }
   }
 }

@@ -13,18 +13,10 @@ import type { Job } from '../in-turn.ts'
 import type { Report } from '../series.ts'
 
 /**
- * What is dead about an address
- *
- * - `silent`: packets to it vanish
- * - `refused`: nobody listens
- * - `unreachable`: a router answers ICMP host unreachable
- * - `no-route`: this host has no route to it, by IPv4
- * - `no-ipv6`: ... by IPv6
- * - `reset`: accepts, and resets
- * - `mute`: accepts, and never speaks
- * - `stranger`: a libp2p node with another peer id
+ * What is dead about an address: packets to it vanish (`silent`), nobody listens (`refused`), this host has
+ * no route to it, or it accepts and never speaks (`mute`)
  */
-export const DEAD = ['silent', 'refused', 'unreachable', 'no-route', 'no-ipv6', 'reset', 'mute', 'stranger'] as const
+export const DEAD = ['silent', 'refused', 'no-route', 'mute'] as const
 
 export type Dead = typeof DEAD[number]
 
@@ -136,9 +128,7 @@ function addressesOf ({ peer, ports }: Listening, kind: Dead, count: number): st
     ...Array.from({ length: count }, (_, n) => {
       switch (kind) {
         case 'silent':
-        case 'unreachable':
         case 'no-route': return at(NETWORKS[kind](n), ports.refused)
-        case 'no-ipv6': return at(`2a00::${1 + n}`, ports.refused)
         default: return at(NETWORKS.live(n), ports[kind])
       }
     }),

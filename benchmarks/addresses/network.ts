@@ -12,9 +12,6 @@ export const NETWORKS = {
   /** Packets to them vanish there */
   silent: (n: number) => `45.2.${Math.floor(n / 250)}.${1 + n % 250}`,
 
-  /** A router says that they are unreachable */
-  unreachable: (n: number) => `45.3.0.${1 + n}`,
-
   /** No route leads to them */
   'no-route': (n: number) => `45.4.0.${1 + n}`
 }
@@ -28,9 +25,8 @@ export function addNetworks (link: Link): void {
   }
 
   runAt(link, 'listener', 'ip', 'route', 'add', 'blackhole', '45.2.0.0/16')
-  runAt(link, 'listener', 'ip', 'route', 'add', 'unreachable', '45.3.0.0/16')
 
-  for (const network of [1, 2, 3]) {
+  for (const network of [1, 2]) {
     runAt(link, 'dialer', 'ip', 'route', 'add', `45.${network}.0.0/16`, 'via', link.listenHost)
   }
 }

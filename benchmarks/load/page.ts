@@ -9,20 +9,15 @@ import type { LoadReport, LoadRow, TransferRow } from './report.ts'
 import type { Results } from '../report/results.ts'
 
 export function loadPage (report: LoadReport): Results<LoadReport> {
-  const { link, rows, slowReaders, fetches, transfers } = report
-  const commits = [...new Set([...rows, ...slowReaders, ...fetches, ...transfers].map(({ commit }) => commit ?? 'unknown'))]
+  const { link, rows, slowReaders, transfers } = report
 
   return {
     report,
     title: 'A busy line',
-    about: [
-      `${link}, with a rate and a drop-tail queue in each direction. Streams upload 64 KiB messages as fast as they may. Beside them a stream that was opened before echoes 100 B every 100 ms, a new stream does so every second, and libp2p's timeouts, ping and connection monitor are at their defaults at both ends. Times are in ms. Where the relay was late (\`~\`), the machine had too much else to do, and the row says little.`,
-      ...commits.length > 1 ? [`Measured at ${commits.join(', ')}; each row of the JSON has its commit.`] : []
-    ].join(' '),
+    about: `${link}, with a rate and a drop-tail queue in each direction. Streams upload 64 KiB messages as fast as they may. Beside them a stream that was opened before echoes 100 B every 100 ms, a new stream does so every second, and libp2p's timeouts, ping and connection monitor are at their defaults at both ends. Times are in ms. Where the relay was late (\`~\`), the machine had too much else to do, and the row says little.`,
     sections: [
       ...rows.length > 0 ? linesOf(report) : [],
       ...slowReaders.length > 0 ? [slowReadersOf(report)] : [],
-      ...fetches.length > 0 ? [fetchesOf(report)] : [],
       ...transfers.length > 0 ? [transfersOf(report)] : []
     ],
     charts: rows.some(({ waits }) => waits != null) ? { load: latencyChart(report) } : {}
@@ -65,7 +60,7 @@ function lineTable (rows: LoadRow[]): string {
     ['round trip', ({ roundTrip }) => `${roundTrip}`],
     ['queue, KiB', ({ queue }) => whole(queue / 1024)],
     ['congestion', ({ congestion }) => congestion, 'left'],
-    ['uploads', ({ uploads, refill }) => `${uploads}${refill === 'microtask' ? '' : ` ${refill}`}`],
+    ['uploads', ({ uploads }) => `${uploads}`],
     ['uploader', ({ dialer }) => NAMES[dialer], 'left'],
     ['receiver', ({ listener }) => NAMES[listener], 'left'],
     ['lived, s', ({ lived, error }) => error == null ? `${Math.round(lived / 1000)}` : `**dead at ${(lived / 1000).toFixed(1)}**`],
@@ -119,26 +114,13 @@ function slowReadersOf ({ slowReaders }: LoadReport): Section {
   }
 }
 
-function fetchesOf ({ fetches }: LoadReport): Section {
-  return {
-    title: 'Helia',
-    text: 'A Helia node fetches a file of 60 MiB from another by bitswap, over 10 Mbit/s and 82 ms with a queue of 256 KiB; 53 s are what the line alone takes.',
-    table: markdownTable(tableOf(fetches, [
-      ['transport', ({ stack }) => NAMES[stack], 'left'],
-      ['arrived, MiB', ({ received }) => short(received / 2 ** 20)],
-      ['after, s', ({ took }) => short(took)],
-      ['ended by', ({ error }) => error ?? '-', 'left']
-    ]))
-  }
-}
-
 function transfersOf ({ transfers }: LoadReport): Section {
   return {
     title: 'A long line without a rate',
     text: 'A node sends 64 MiB on a new connection over a round trip of 80 ms, each pair in turn. Over a relay link TCP of the kernel starts slowly, and the relay carries 16 MiB/s or so. Over a proxy link TCP is fast from the first byte, and only the windows of the muxer are in the way. The last column compares with the same pair without credit or send window. Times are in ms.',
     table: markdownTable(tableOf(transfers, [
       ['link', ({ link }) => link, 'left'],
-      ['sender', ({ sender = 'official' }) => NAMES[sender], 'left'],
+      ['sender', ({ sender }) => NAMES[sender], 'left'],
       ['receiver', ({ receiver }) => NAMES[receiver], 'left'],
       ['transfers', ({ took }) => `${took.length}`],
       ['median', ({ took }) => whole(median(took))],
@@ -155,9 +137,9 @@ const WITHOUT: Record<string, string> = {
 }
 
 /** Throughput in comparison with that */
-function without ({ link, sender = 'official', receiver, took }: TransferRow, transfers: TransferRow[]): string {
+function without ({ link, sender, receiver, took }: TransferRow, transfers: TransferRow[]): string {
   const baseline = WITHOUT[`${sender} ${receiver}`]
-  const found = transfers.find(row => row.link === link && `${row.sender ?? 'official'} ${row.receiver}` === baseline)
+  const found = transfers.find(row => row.link === link && `${row.sender} ${row.receiver}` === baseline)
 
   return found == null ? '-' : (median(found.took) / median(took)).toFixed(2)
 }

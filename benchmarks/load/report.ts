@@ -13,17 +13,7 @@ export interface Cell extends BottleneckShape {
   /** The congestion control of both ends, as the kernel names it */
   congestion: string
   uploads: number
-  refill: Refill
 }
-
-/**
- * How the application goes on when a stream has drained:
- *
- * - `listener`: in the listener of 'drain'
- * - `microtask`: in a microtask after it, as with `await`
- * - `whole`: not at all, it has sent everything at once
- */
-export type Refill = 'listener' | 'microtask' | 'whole'
 
 export interface Pair {
   dialer: StackName
@@ -60,12 +50,9 @@ export interface Load {
   rss: number
 }
 
-/** What the receiver tells */
+/** What the receiver tells: bytes on each, and bytes a ms from the first message to the last one within `EARLY` ms */
 export interface Arrived {
-  /** Bytes on each */
   uploads: number[]
-
-  /** Bytes a ms from the first message to the last one within `EARLY` ms */
   early: number
 }
 
@@ -73,9 +60,6 @@ export interface Arrived {
 export const EARLY = 10_000
 
 export interface LoadRow extends Cell, Pair, Omit<Load, 'waits'> {
-  /** What was measured */
-  commit?: string
-
   /** In s, how long the load was to last */
   seconds: number
 
@@ -96,51 +80,23 @@ export interface LoadRow extends Cell, Pair, Omit<Load, 'waits'> {
   waits?: Wait[]
 }
 
-/** In s and MiB, at one moment of a transfer to a slow reader */
-export interface MemorySample {
-  at: number
-  sender: number
-  receiver: number
-}
-
 /** A handler takes 20 ms a message, while a polite sender sends as fast as it may */
 export interface SlowReaderRow {
-  commit?: string
   stack: JsName
 
   /** In MiB */
   sent: number
   read: number
-  samples: MemorySample[]
-  error?: string
-}
 
-/** A Helia node fetches a file from another by bitswap */
-export interface FetchRow extends BottleneckShape {
-  commit?: string
-  stack: JsName
-  roundTrip: number
-
-  /** In bytes */
-  size: number
-  received: number
-
-  /** In s, until all was there or an error came */
-  took: number
+  /** In s and MiB */
+  samples: Array<{ at: number, sender: number, receiver: number }>
   error?: string
 }
 
 /** A node sends on new connections over a long line without a rate */
 export interface TransferRow {
-  commit?: string
   link: LinkKind
-  roundTrip: number
-
-  /** In bytes */
-  size: number
-
-  /** A stock node if not given */
-  sender?: JsName
+  sender: JsName
   receiver: JsName
 
   /** In ms */
@@ -152,6 +108,5 @@ export interface LoadReport extends Report {
   link: string
   rows: LoadRow[]
   slowReaders: SlowReaderRow[]
-  fetches: FetchRow[]
   transfers: TransferRow[]
 }

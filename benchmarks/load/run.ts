@@ -3,10 +3,9 @@ import { unlessStopping } from '../../test/lab/process/interrupt.ts'
 import { progress } from '../../test/lab/process/progress.ts'
 import { measureBusyLine } from './busy-line.ts'
 import { isNative } from './ends.ts'
-import { measureFetch } from './fetch.ts'
 import { measureSlowReader } from './slow-reader.ts'
 import { measureTransfers } from './transfers.ts'
-import type { Cell, FetchRow, JsName, LoadReport, LoadRow, Pair, SlowReaderRow, TransferRow } from './report.ts'
+import type { Cell, JsName, LoadReport, LoadRow, Pair } from './report.ts'
 import type { LinkKind } from '../../test/lab/link/link.ts'
 
 export interface LoadInit {
@@ -16,7 +15,6 @@ export interface LoadInit {
   /** How long each uploads, in s */
   seconds: number
   slowReaders: JsName[]
-  fetches: JsName[]
 
   /** How often each is made */
   transfers: number
@@ -24,11 +22,11 @@ export interface LoadInit {
   /** How many measurements of slow lines run at a time */
   jobs: number
 
-  /** To be filled: rows that are not measured again stay */
+  /** To be filled */
   report: LoadReport
 
   /** Called after each measurement, so that nothing is lost where somebody ends us */
-  onProgress(report: LoadReport): Promise<void>
+  onProgress(): Promise<void>
 }
 
 interface Task {
@@ -43,7 +41,7 @@ interface Task {
 const SLOW_LINE = 10
 
 /** What the chart shows, if it is measured */
-const TYPICAL: Cell = { rate: 10, roundTrip: 82, queue: 256 * 1024, congestion: 'cubic', uploads: 1, refill: 'microtask' }
+const TYPICAL: Cell = { rate: 10, roundTrip: 82, queue: 256 * 1024, congestion: 'cubic', uploads: 1 }
 
 /** In the order of tables and charts */
 export const PAIRS = ['official:official', 'official:ours', 'official:no-credit', 'transport:transport', 'transport:official', 'ours:ours', 'ours:official', 'no-window:official', 'linux:official', 'linux:linux', 'ours:go', 'ours:rust', 'go:official', 'go:ours', 'go:go']
@@ -52,18 +50,11 @@ export const PAIRS = ['official:official', 'official:ours', 'official:no-credit'
 const TRANSFER_LINKS: LinkKind[] = ['relay', 'proxy']
 
 const SLOW_READER = { size: 256 * 2 ** 20, seconds: 20 }
-const FETCH = { size: 60 * 2 ** 20, seconds: 240 }
 
 /** Everything over links of their own: those over slow lines side by side, then the others one by one */
-export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, transfers, jobs, report, onProgress }: LoadInit): Promise<LoadReport> {
-  const { commit } = report
+export async function runLoad ({ cells, pairs, seconds, slowReaders, transfers, jobs, report, onProgress }: LoadInit): Promise<void> {
   const charted = [TYPICAL, ...cells].find(cell => cells.some(other => lineOf(other) === lineOf(cell)))
   const tasks: Task[] = [
-    ...fetches.map((stack): Task => ({
-      title: `Helia, ${stack}`,
-      isAlone: false,
-      run: async () => { put(report.fetches, { commit, ...await measureFetch(stack, TYPICAL, FETCH.size, FETCH.seconds) }, ({ stack }) => stack) }
-    })),
     ...cells.flatMap(cell => pairs.map((pair): Task => ({
       title: `${cell.rate} Mbit/s, ${cell.roundTrip} ms, ${Math.round(cell.queue / 1024)} KiB, ${cell.congestion}, ${cell.uploads} up: ${pair.dialer} to ${pair.listener}`,
       isAlone: cell.rate > SLOW_LINE,
@@ -71,23 +62,19 @@ export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, tr
         const { row: { waits, ...row }, link } = await measureBusyLine(cell, pair, seconds)
 
         report.link = link
-        put(report.rows, { commit, ...row, ...charted != null && lineOf(cell) === lineOf(charted) ? { waits } : {} }, rowKey)
+        report.rows.push({ ...row, ...charted != null && lineOf(cell) === lineOf(charted) ? { waits } : {} })
         report.rows.sort(inOrder)
       }
     }))),
     ...slowReaders.map((stack): Task => ({
       title: `a slow reader, ${stack}`,
       isAlone: true,
-      run: async () => { put(report.slowReaders, { commit, ...await measureSlowReader(stack, SLOW_READER.size, SLOW_READER.seconds) }, ({ stack }) => stack) }
+      run: async () => { report.slowReaders.push(await measureSlowReader(stack, SLOW_READER.size, SLOW_READER.seconds)) }
     })),
     ...(transfers > 0 ? TRANSFER_LINKS : []).map((link): Task => ({
       title: `transfers over a ${link}`,
       isAlone: true,
-      async run () {
-        for (const row of await measureTransfers(link, transfers)) {
-          put(report.transfers, { commit, ...row }, ({ link, sender = 'official', receiver }) => `${link} ${sender} ${receiver}`)
-        }
-      }
+      run: async () => { report.transfers.push(...await measureTransfers(link, transfers)) }
     }))
   ]
   const shown = progress(tasks.length)
@@ -103,8 +90,6 @@ export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, tr
     shown.stop()
   }
 
-  return report
-
   async function runAll (tasks: Task[], jobs: number): Promise<void> {
     const left = [...tasks]
 
@@ -117,35 +102,22 @@ export async function runLoad ({ cells, pairs, seconds, slowReaders, fetches, tr
         } catch (err: any) {
           // a signal ends the workers too, and that is no result
           await unlessStopping()
-          report.notes.push(`${task.title}: ${err.message}`)
+          report.notes.push(`Not measured: ${task.title}: ${err.message}`)
         }
 
-        await onProgress(report)
+        await onProgress()
       }
     }))
   }
 }
 
-/** In the place of one with the same key */
-function put<Row extends LoadRow | SlowReaderRow | FetchRow | TransferRow> (rows: Row[], row: Row, keyOf: (row: Row) => string): void {
-  const index = rows.findIndex(other => keyOf(other) === keyOf(row))
-
-  rows.splice(index === -1 ? rows.length : index, 1, row)
-}
-
 /** As a reader looks for them: by line, official first */
 function inOrder (a: LoadRow, b: LoadRow): number {
-  return a.rate - b.rate || a.roundTrip - b.roundTrip || a.queue - b.queue || a.congestion.localeCompare(b.congestion) || a.uploads - b.uploads || PAIRS.indexOf(pairOf(a)) - PAIRS.indexOf(pairOf(b))
+  const place = ({ dialer, listener }: Pair): number => PAIRS.indexOf(`${dialer}:${listener}`)
+
+  return a.rate - b.rate || a.roundTrip - b.roundTrip || a.queue - b.queue || a.congestion.localeCompare(b.congestion) || a.uploads - b.uploads || place(a) - place(b)
 }
 
-export function lineOf ({ rate, roundTrip, queue, congestion, uploads, refill }: Cell): string {
-  return [rate, roundTrip, queue, congestion, uploads, refill].join()
-}
-
-function pairOf ({ dialer, listener }: Pair): string {
-  return `${dialer}:${listener}`
-}
-
-function rowKey (row: LoadRow): string {
-  return [lineOf(row), pairOf(row)].join()
+export function lineOf ({ rate, roundTrip, queue, congestion, uploads }: Cell): string {
+  return [rate, roundTrip, queue, congestion, uploads].join()
 }

@@ -3,11 +3,11 @@ import { addressOf, atAddress } from '../../test/lab/peers/address.ts'
 import { withCleanUp } from '../../test/lab/process/interrupt.ts'
 import { scriptPath } from '../../test/lab/script-path.ts'
 import type { JsName, TransferRow } from './report.ts'
-import type { TransferTasks } from './transfer-worker.ts'
-import type { Link, LinkKind } from '../../test/lab/link/link.ts'
+import type { LoadTasks } from './worker.ts'
+import type { LinkKind } from '../../test/lab/link/link.ts'
 
 /** What is transferred over a long line without a rate, and in how many ms the line goes and comes */
-const SIZE = 64 * 2 ** 20
+export const SIZE = 64 * 2 ** 20
 const ROUND_TRIP = 80
 
 /** Senders and receivers: with credit of ours and without it, with a send window of ours and without it */
@@ -25,9 +25,12 @@ export async function measureTransfers (kind: LinkKind, rounds: number): Promise
 
   return withCleanUp(async () => link.close(), async () => {
     const rows = await Promise.all(TRANSFERS.map(async ([sender, receiver]) => {
-      const [dialer, listener] = await Promise.all([start(link, 'dialer', sender), start(link, 'listener', receiver)])
-      const address = await listener.ask('listen', link.listenHost, SIZE)
-      const row: TransferRow = { link: kind, roundTrip: ROUND_TRIP, size: SIZE, sender, receiver, took: [] }
+      const start = async (end: 'dialer' | 'listener', name: JsName): ReturnType<typeof link.start<LoadTasks>> => (
+        link.start<LoadTasks>(end, { script: scriptPath(import.meta.url, 'worker'), args: [name], name: `${name} ${end}` })
+      )
+      const [dialer, listener] = await Promise.all([start('dialer', sender), start('listener', receiver)])
+      const address = await listener.ask('listen', link.listenHost)
+      const row: TransferRow = { link: kind, sender, receiver, took: [] }
 
       return { dialer, row, address: atAddress(address, await link.dialAddress(addressOf(address).port)) }
     }))
@@ -45,8 +48,4 @@ export async function measureTransfers (kind: LinkKind, rounds: number): Promise
 
     return rows.map(({ row }) => row)
   })
-}
-
-async function start (link: Link, end: 'listener' | 'dialer', name: JsName): ReturnType<typeof link.start<TransferTasks>> {
-  return link.start<TransferTasks>(end, { script: scriptPath(import.meta.url, 'transfer-worker'), args: [name], name: `${name} ${end}` })
 }

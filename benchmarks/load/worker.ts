@@ -1,11 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { ping } from '@libp2p/ping'
+import { pEvent } from 'p-event'
 import { multiaddrOf } from '../../test/lab/peers/address.ts'
 import { STACKS } from '../../test/lab/peers/stacks.ts'
 import { serve } from '../../test/lab/process/serve.ts'
 import { median } from '../../test/lab/statistics.ts'
 import { EARLY } from './report.ts'
-import type { Arrived, Cell, Load, Refill, Wait } from './report.ts'
+import type { Arrived, Cell, Load, Wait } from './report.ts'
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 
 /**
@@ -17,6 +18,7 @@ import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 const ECHO = '/echo/1.0.0'
 const UPLOAD = '/sink/1.0.0'
 const SLOW = '/fast-tcp/load/slow/1.0.0'
+const TRANSFER = '/fast-tcp/load/transfer/1.0.0'
 const CHUNK = new Uint8Array(64 * 1024).fill(7)
 const MESSAGE = new Uint8Array(100).fill(1)
 const ECHO_INTERVAL = 100
@@ -36,7 +38,7 @@ let sentBytes = 0
 let node: Libp2p
 
 async function start (listen: string[]): Promise<void> {
-  node = await stack.createLibp2p({ ...stack.options, addresses: { listen }, services: { ping: ping() } })
+  node = await stack.createLibp2p({ ...stack.options, addresses: { listen }, services: { ping: ping() }, connectionManager: { inboundConnectionThreshold: Infinity } })
 }
 
 const tasks = {
@@ -51,13 +53,17 @@ const tasks = {
       stream.addEventListener('message', ({ data }) => { onArrival(index, data.byteLength) })
     })
     await node.handle(SLOW, readSlowly)
+    await node.handle(TRANSFER, stream => {
+      stream.addEventListener('message', () => {})
+      stream.addEventListener('remoteCloseWrite', () => { stream.close().catch(() => {}) })
+    })
 
     return node.getMultiaddrs()[0].toString()
   },
 
   arrived: (): Arrived => arrived,
 
-  async load (address: string, { uploads, refill, rate }: Cell, duration: number): Promise<Load> {
+  async load (address: string, { uploads }: Cell, duration: number): Promise<Load> {
     await start([])
     const connection = await node.dial(stack.multiaddr(address))
     const waits: Wait[] = []
@@ -70,7 +76,7 @@ const tasks = {
     let rss = 0
 
     connection.addEventListener('close', ({ error }) => { over.resolve(error ?? new Error('closed')) })
-    streams.forEach(stream => { upload(stream, refill, rate * 125 * duration) })
+    streams.forEach(stream => { upload(stream) })
     repeat(ECHO_INTERVAL, async () => timed('echo', async () => echo.once()))
     repeat(STREAM_INTERVAL, async () => timed('stream', async () => newEcho(connection)))
 
@@ -129,6 +135,31 @@ const tasks = {
     await stream.close()
   },
 
+  /** @returns how many ms it takes on a new connection until all has arrived and the stream is closed */
+  async transfer (address: string, size: number): Promise<number> {
+    if (node == null) {
+      await start([])
+    }
+
+    const connection = await node.dial(stack.multiaddr(address))
+    const stream = await connection.newStream(TRANSFER, stack.streamOptions)
+    const began = performance.now()
+    const closed = pEvent(stream, 'close')
+
+    for (let sent = 0; sent < size; sent += CHUNK.byteLength) {
+      if (!stream.send(CHUNK)) {
+        await pEvent(stream, 'drain', { rejectionEvents: ['close'] })
+      }
+    }
+
+    await stream.close()
+    await closed
+    const took = performance.now() - began
+    await connection.close()
+
+    return took
+  },
+
   /** In bytes */
   progress: (): { rss: number, sent: number, read: number } => ({ rss: process.memoryUsage.rss(), sent: sentBytes, read: readBytes })
 }
@@ -168,8 +199,8 @@ async function idleEcho (echo: Echo): Promise<number> {
   return median(samples)
 }
 
-/** As fast as the stream says that it takes more, or as much as fills the line at once */
-function upload (stream: Stream, refill: Refill, bytes: number): void {
+/** As fast as the stream says that it takes more, in a microtask after 'drain', as with `await` */
+function upload (stream: Stream): void {
   const fill = (): void => {
     try {
       while (stream.writeStatus === 'writable' && stream.send(CHUNK)) {
@@ -180,12 +211,7 @@ function upload (stream: Stream, refill: Refill, bytes: number): void {
     }
   }
 
-  if (refill === 'whole') {
-    stream.send(new Uint8Array(bytes))
-    return
-  }
-
-  stream.addEventListener('drain', refill === 'listener' ? fill : () => { queueMicrotask(fill) })
+  stream.addEventListener('drain', () => { queueMicrotask(fill) })
   fill()
 }
 

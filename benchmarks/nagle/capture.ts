@@ -1,6 +1,5 @@
 import { EventEmitter, once } from 'node:events'
 import { execa } from 'execa'
-import { pipe } from 'it-pipe'
 import { parsePacket } from './packet.ts'
 import type { Packet } from './packet.ts'
 import type { Link, LinkEnd } from '../../test/lab/link/link.ts'
@@ -9,10 +8,7 @@ import type { Link, LinkEnd } from '../../test/lab/link/link.ts'
 export interface Capture {
   packets: Packet[]
 
-  /**
-   * Resolves to the first of the packets that passes the test, once there is one.
-   * Rejects after a timeout in milliseconds.
-   */
+  /** The first of the packets that passes the test, once there is one, or an error after a timeout in ms */
   sees(test: (packet: Packet) => boolean, timeout: number): Promise<Packet>
   clear(): void
   stop(): Promise<void>
@@ -32,26 +28,20 @@ export async function startCapture (link: Link, end: LinkEnd): Promise<Capture> 
   await listening(tcpdump.iterable({ from: 'stderr' }))
 
   async function read (): Promise<void> {
-    await pipe(tcpdump, async lines => {
-      for await (const line of lines) {
-        const packet = parsePacket(String(line))
+    for await (const line of tcpdump.iterable()) {
+      const packet = parsePacket(String(line))
 
-        if (packet != null) {
-          packets.push(packet)
-          events.emit('more')
-        }
+      if (packet != null) {
+        packets.push(packet)
+        events.emit('more')
       }
-    })
+    }
   }
 
   return {
     packets,
-
     sees: async (test, timeout) => resultOf(() => packets.find(test), events, timeout, `tcpdump at the ${end} did not see what it was to see`),
-
-    clear () {
-      packets.length = 0
-    },
+    clear: () => { packets.length = 0 },
 
     async stop () {
       tcpdump.kill('SIGINT')
@@ -80,16 +70,12 @@ export async function resultOf<T> (look: () => T | undefined, events: EventEmitt
   return result
 }
 
-/**
- * tcpdump says that it is listening when it does, and before it fails why. Its
- * stderr is read to the end: a pipe that we close would end it.
- */
+/** Its stderr is read to the end: a pipe that we close would end it. */
 async function listening (stderr: AsyncIterable<unknown>): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const said: unknown[] = []
 
-  async function read (): Promise<void> {
-    const said: unknown[] = []
-
+  void (async () => {
     for await (const line of stderr) {
       said.push(line)
 
@@ -98,10 +84,8 @@ async function listening (stderr: AsyncIterable<unknown>): Promise<void> {
       }
     }
 
-    throw new Error(`tcpdump: ${said.join('\n')}`)
-  }
-
-  read().catch(reject)
+    reject(new Error(`tcpdump: ${said.join('\n')}`))
+  })()
 
   return promise
 }

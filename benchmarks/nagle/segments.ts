@@ -22,26 +22,11 @@ export interface Captured {
   receiver: Packet[]
 }
 
-export interface SegmentsInit {
-  port: number
-
-  /** Milliseconds since 1970 that are to be zero: the first write. */
-  start: number
-
-  /**
-   * How much later than it left the kernel's TCP a segment is captured at the end
-   * it leaves from: tc netem delays before it taps, a TUN device does not.
-   *
-   * @default 0
-   */
-  capturedLate?: number
-}
-
 /**
  * The data segments of one connection and their ACKs, from captures at both
- * ends, in the order in which they were sent.
+ * ends, in the order in which they were sent. `start` is the ms since 1970 that are to be zero.
  */
-export function toSegments ({ sender, receiver }: Captured, { port, start, capturedLate = 0 }: SegmentsInit): Segment[] {
+export function toSegments ({ sender, receiver }: Captured, port: number, start: number): Segment[] {
   const seen = new Set<number>()
 
   return [
@@ -49,15 +34,16 @@ export function toSegments ({ sender, receiver }: Captured, { port, start, captu
     ...paired(inward(receiver, port), inward(sender, port), 'receiver')
   ]
     .map(({ packet, from, received }) => {
-      const retransmission = packet.length > 0 && packet.from != null && seen.has(packet.from)
+      const first = packet.length > 0 ? packet.from : undefined
+      const retransmission = first != null && seen.has(first)
 
-      if (packet.length > 0 && packet.from != null) {
-        seen.add(packet.from)
+      if (first != null) {
+        seen.add(first)
       }
 
       return {
         from,
-        sent: microseconds(packet.time - start - capturedLate),
+        sent: microseconds(packet.time - start),
         received: received == null ? undefined : microseconds(received.time - start),
         bytes: packet.length,
         ...retransmission ? { retransmission } : {}

@@ -4,7 +4,6 @@ import path from 'node:path'
 import { Command, Option } from 'commander'
 import { packageRoot } from '../../test/lab/script-path.ts'
 import { FIGURES, readReports, writeResults } from '../report/results.ts'
-import { replaceBlock } from './block.ts'
 import { pageOf } from './pages.ts'
 import { summaryBlock } from './summary.ts'
 
@@ -23,3 +22,17 @@ export const readmeCommand = new Command('readme')
 
     console.log(`Written: ${readme}, and the charts of ${reports.map(({ benchmark }) => benchmark).join(', ')}`)
   })
+
+const START = '<!-- benchmarks:start -->'
+const END = '<!-- benchmarks:end -->'
+
+/** Puts a block between the markers of a page. */
+function replaceBlock (page: string, block: string): string {
+  const [start, end] = [START, END].map(marker => page.indexOf(marker))
+
+  if (start === -1 || end < start) {
+    throw new Error(`The page has no lines ${START} and ${END}`)
+  }
+
+  return `${page.slice(0, start)}${START}\n\n${block}\n\n${page.slice(end)}`
+}

@@ -2,7 +2,6 @@ import { addressesPage } from '../addresses/page.ts'
 import { connectPage } from '../connect/page.ts'
 import { loadPage } from '../load/page.ts'
 import { naglePage } from '../nagle/page.ts'
-import { perfPage } from '../perf/command.ts'
 import { scalePage } from '../scale/page.ts'
 import { throughputPage } from '../throughput/page.ts'
 import type { Results } from '../report/results.ts'
@@ -13,7 +12,6 @@ const PAGES: Record<string, (report: any) => Results<any>> = {
   connect: connectPage,
   load: loadPage,
   nagle: naglePage,
-  perf: perfPage,
   scale: scalePage,
   throughput: throughputPage
 }

@@ -43,7 +43,7 @@ export interface Axis {
 }
 
 export interface Mark {
-  type: 'area' | 'bar' | 'line' | 'point' | 'rule' | 'text'
+  type: 'bar' | 'line' | 'point' | 'rule' | 'text'
   colour: string
   values: Array<{ x: number | string, y: number | string, x2?: number, y2?: number, text?: string }>
 
@@ -102,7 +102,6 @@ function markSpec ({ type, colour, size, dx = 0, dy = 0, align = 'left', isStepp
   const moved = { xOffset: dx, yOffset: dy }
 
   switch (type) {
-    case 'area': return { type, color: colour, opacity: 0.22 }
     case 'bar': return { type, color: colour, height: size, ...moved }
     case 'line': return { type, color: colour, strokeWidth: size ?? 2, ...isStepped ? { interpolate: 'step-after' } : {} }
     case 'point': return { type, color: colour, filled: shape == null, size: size ?? 30, opacity: 1, ...shape == null ? {} : { shape }, ...moved }

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { listOf, numberFrom, oneOf, wholeFrom } from '../../test/lab/arguments.ts'
 import { LEVELS } from '../../test/lab/peers/registry.ts'
@@ -38,29 +37,13 @@ export const scaleCommand = new Command('scale')
   .action(async ({ quick = false, out, levels, rivals, hold, seed, ...flags }: ScaleFlags, command: Command) => {
     const { rounds, counts, mostStreams } = { ...quick ? QUICK : FULL, ...quick && flags.counts != null ? { mostStreams: FULL.mostStreams } : {}, ...flags }
     const { contenders, notes } = await prepareRivals('scale', { levels, rivals })
-    const limit = descriptorLimit()
-    const possible = counts.filter(count => count + SPARE <= limit)
-    const jobs = possible.flatMap(count => contenders.filter(({ level }) => level === 'connection' || count <= mostStreams).map(contender => ({
+    const jobs = counts.flatMap(count => contenders.filter(({ level }) => level === 'connection' || count <= mostStreams).map(contender => ({
       group: contender.level,
       row: `${count}`,
       rival: contender.name,
       measure: async (note: (message: string) => void) => measureConnections(contender, count, hold, note)
     })))
     const { series, failures } = await inTurn(jobs, { rounds, seed })
-    const skipped = counts.filter(count => !possible.includes(count)).map(count => `${count} connections were skipped: a process may have ${limit} file descriptors (see ulimit -n).`)
 
-    await showResults(scalePage(reportOf('scale', command, { seed, contenders, notes: [...notes, ...skipped, ...failures], series })), out)
+    await showResults(scalePage(reportOf('scale', command, { seed, contenders, notes: [...notes, ...failures], series })), out)
   })
-
-/** Descriptors that a process needs besides its connections */
-const SPARE = 200
-
-/** Node raises its limit to the hard one when it starts. */
-function descriptorLimit (): number {
-  try {
-    return Number(/^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1] ?? Infinity)
-  } catch {
-    // not Linux
-    return Infinity
-  }
-}

@@ -41,8 +41,7 @@ export const contenders: Contender[] = [
     name: 'keyed',
     level: 'stream',
     title: 'libp2p-fast-tcp, tcp() and optimistic(), with noise({ crypto: noiseCrypto })',
-    suites: ['throughput'],
-    prepare: async () => { await STACKS.keyed() }
+    suites: ['throughput']
   },
   {
     ...currentNode('fast-open'),
