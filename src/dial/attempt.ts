@@ -1,57 +1,15 @@
-import { ConnectionClosedError, TimeoutError } from '@libp2p/interface'
-import { raceSignal } from 'race-signal'
 import { endpointName } from '../addresses.ts'
 import { MAX_TIMEOUT } from '../check-options.ts'
-import { SocketConnection } from '../connection/socket-connection.ts'
-import { FIRST_WRITE_TIMEOUT, PlanError } from '../connector.ts'
-import { abortError, connectTimeoutError } from '../errors.ts'
+import { PlanError } from '../connector.ts'
+import { connectTimeoutError } from '../errors.ts'
 import { afterPoll } from '../event-loop/after-poll.ts'
-import { DialProposal } from '../optimistic/dial-proposal.ts'
-import { describeNegotiation } from './negotiation-plan.ts'
+import { DialedSocket, connectError } from './dialed-socket.ts'
 import { firstPlan, nextPlan } from './plan.ts'
 import type { Address } from './address.ts'
-import type { TCPMetrics } from './metrics.ts'
+import type { Dial } from './context.ts'
 import type { Plan } from './plan.ts'
-import type { RememberedAddresses } from './remembered-addresses.ts'
-import type { Report } from './report.ts'
-import type { Lingering } from '../connection/fin-wait.ts'
-import type { OpenSockets } from '../connection/open-sockets.ts'
-import type { WireFilter } from '../connection/wire-filter.ts'
-import type { Connector, OpenSocket, PortUse, Target } from '../connector.ts'
-import type { TCPDialOptions } from '../options.ts'
-import type { DialSettings, TransportSettings } from '../settings.ts'
-import type { Connection, CounterGroup, Logger } from '@libp2p/interface'
-import type { Socket } from 'node:net'
-
-/** What all attempts of a transport share */
-export interface AttemptInit {
-  settings: TransportSettings
-
-  connector: Connector
-  lingering: Lingering
-
-  /** All sockets of the transport. Each new one is added */
-  sockets: OpenSockets
-
-  /** Targets that refused to negotiate optimistically, and did not refuse the dial after that */
-  refusals: RememberedAddresses
-
-  /** Called with every connection before its upgrade, and the port that it left from */
-  onConnection(maConn: SocketConnection, port?: PortUse): void
-  metrics?: TCPMetrics
-  log: Logger
-
-  /** Of the connections */
-  connectionLog: Logger
-}
-
-/** What all attempts of a dial share */
-export interface Dial {
-  init: AttemptInit
-  settings: DialSettings
-  options: TCPDialOptions
-  report: Report
-}
+import type { Target } from '../connector.ts'
+import type { Connection } from '@libp2p/interface'
 
 /**
  * - `waiting`: its turn has not come
@@ -93,11 +51,7 @@ export class Attempt {
   readonly #controller = new AbortController()
   #dial?: Dial
   #cancelTimeout?: () => void
-  #plan?: Plan
-  #opened?: OpenSocket
-
-  /** With TCP Fast Open: the peer had yet to answer the SYN when the socket was opened */
-  #synWaits = false
+  #socket?: DialedSocket
 
   constructor (address: Address, at: number, target?: Target, earlier = 0) {
     this.address = address
@@ -111,14 +65,13 @@ export class Attempt {
     return this.#controller.signal
   }
 
-  /** With TCP Fast Open only what comes back shows that the peer has answered the SYN */
   get isConnected (): boolean {
-    return this.#opened != null && (this.hasAnswered || !this.#synWaits)
+    return this.#socket?.isConnected === true
   }
 
   /** The peer has said something */
   get hasAnswered (): boolean {
-    return (this.#opened?.socket.bytesRead ?? 0) > 0
+    return this.#socket?.hasAnswered === true
   }
 
   begin (dial: Dial): void {
@@ -134,6 +87,13 @@ export class Attempt {
     this.#controller.abort(reason)
   }
 
+  /** Another dial needs its place. It fails as a connect that the kernel gives up */
+  evict (): void {
+    const waited = Math.round(performance.now() - this.since)
+
+    this.#controller.abort(Object.assign(new Error(`no answer for ${waited} ms, and other dials needed its place`), { code: 'ETIMEDOUT' }))
+  }
+
   /** One that has not begun yet, to the same target */
   again (): Attempt {
     return new Attempt(this.address, Infinity, this.target, this.earlier + 1)
@@ -146,10 +106,11 @@ export class Attempt {
    * @throws {Error} why it could not be opened, or the signal's reason. No socket is left then
    */
   async connect (mayUseFastOpen: boolean): Promise<void> {
-    const { init: { refusals, settings }, options } = this.#dial as Dial
+    const { options, parts: { refusals, settings } } = this.#dial as Dial
+    const refusedAt = refusals.get(this.#key)
 
     this.since = performance.now()
-    await this.#open(firstPlan(mayUseFastOpen, settings, options, refusals.age(endpointName(this.target as Target))))
+    await this.#open(firstPlan(mayUseFastOpen, settings, options, refusedAt == null ? undefined : this.since - refusedAt))
   }
 
   /**
@@ -158,34 +119,42 @@ export class Attempt {
    * @throws {Error} the upgrader's error, or what a connect rejects with. No socket is left then
    */
   async upgrade (): Promise<Connection> {
-    const { init: { refusals }, report, settings } = this.#dial as Dial
+    const dial = this.#dial as Dial
 
     for (;;) {
-      const plan = this.#plan as Plan
+      const socket = this.#socket as DialedSocket
 
       try {
-        const connection = await this.#upgradeOnce(plan)
+        const connection = await socket.upgrade()
+
+        this.#cancelTimeout?.()
 
         // The second dial worked, so optimism was the cause of the refusal. A peer that has too many connections, say,
         // refuses both dials and is not remembered
-        if (plan.negotiation.name === 'redial') {
-          refusals.add(endpointName(this.target as Target))
+        if (socket.plan.negotiation.name === 'redial') {
+          dial.parts.refusals.set(this.#key, performance.now())
         }
 
         return connection
       } catch (err) {
-        const next = this.#otherwise(plan, err)
+        const next = this.#otherwise(socket.plan, err)
 
-        report.began(this.address, settings.socket)
+        dial.report.began(this.address, dial.settings.socket)
         this.#bound(performance.now())
-        await this.#open(next).catch(err => { throw this.#connectError(err) })
+        await this.#open(next).catch(err => { throw connectError(dial, this.address, this.signal, err) })
       }
     }
+  }
+
+  /** The same whether the multiaddr has a peer id or not */
+  get #key (): string {
+    return endpointName(this.target as Target)
   }
 
   /** Bounds it by the option `timeout`, until it is connected */
   #bound (since: number): void {
     const { timeout = 0 } = (this.#dial as Dial).settings.socket
+
     if (timeout > 0) {
       this.#cancelTimeout = afterPoll(Math.max(1, Math.min(timeout, MAX_TIMEOUT) - (performance.now() - since)), () => {
         if (!this.hasAnswered) {
@@ -197,192 +166,29 @@ export class Attempt {
 
   async #open (plan: Plan): Promise<void> {
     const { signal } = this
-    const { init, settings } = this.#dial as Dial
-    const target = this.target as Target
+    const dial = this.#dial as Dial
 
-    for (;;) {
-      try {
-        this.#opened = await init.connector.open(target, settings.socket, signal, plan)
-        this.#plan = plan
-        break
-      } catch (err: any) {
-        const next = signal.aborted ? undefined : nextPlan(plan, err)
+    try {
+      const opened = await dial.parts.connector.open(this.target as Target, dial.settings.socket, signal, plan)
+      this.#socket = new DialedSocket(dial, this.address, plan, opened, signal)
+    } catch (err: any) {
+      const next = signal.aborted ? undefined : nextPlan(plan, err)
 
-        if (next == null) {
-          throw err instanceof PlanError ? err.cause : err
-        }
-
-        plan = next
+      if (next == null) {
+        throw err instanceof PlanError ? err.cause : err
       }
+
+      return this.#open(next)
     }
 
-    const { established, socket } = this.#opened
-
-    init.sockets.add(socket)
-
     if (signal.aborted) {
-      established?.end()
-      socket.destroy()
+      this.#socket.discard()
       throw signal.reason
     }
 
-    this.#synWaits = established?.look() === 'pending'
-
-    if (!this.#synWaits) {
+    if (this.#socket.isConnected) {
       this.#cancelTimeout?.()
     }
-  }
-
-  async #upgradeOnce (plan: Plan): Promise<Connection> {
-    const { init: { log, metrics }, options } = this.#dial as Dial
-    const opened = this.#opened as OpenSocket
-    const isPending = this.#synWaits
-    const { ma } = this.address
-    const negotiation = plan.negotiation.name === 'optimistic' ? new DialProposal() : undefined
-    const filter = options.initiator === false ? negotiation : opened.watch?.(negotiation) ?? negotiation
-    const maConn = this.#toConnection(opened, isPending, filter)
-
-    try {
-      log('new outbound connection %a', ma)
-
-      const connection = await this.#runUpgrader(maConn)
-      log('negotiation with %a was %s', ma, describeNegotiation(plan.negotiation, negotiation))
-
-      if (isPending) {
-        await this.#established(opened)
-      }
-
-      // the encrypter or the muxer aborted it while the upgrader waited for something else
-      if (maConn.status === 'aborted') {
-        const error = maConn.closeError ?? new ConnectionClosedError(`The connection to ${ma} was aborted before it was upgraded`)
-        abandon(connection, error)
-        throw error
-      }
-
-      return connection
-    } catch (err: any) {
-      const connectError = isPending ? this.#lateError(opened, err) : undefined
-      maConn.abort(err)
-
-      if (connectError != null) {
-        throw connectError
-      }
-
-      if (maConn.closeError instanceof PlanError) {
-        throw new PlanError(maConn.closeError.reason, `The connection to ${ma} is one that the peer dialed too`, err)
-      }
-
-      log('negotiation with %a, which failed, was %s', ma, describeNegotiation(plan.negotiation, negotiation))
-
-      // the bytes that came decide: the upgrader's error does not say why it failed
-      if (negotiation?.state === 'refused' && !this.signal.aborted) {
-        throw new PlanError('refused', `${ma} refused ${negotiation.protocol}`, err)
-      }
-
-      metrics?.errors.increment({ outbound_upgrade: true })
-      log.error('error upgrading outbound connection - %e', err)
-      throw err
-    } finally {
-      opened.established?.end()
-      this.#countOutcome(negotiation)
-    }
-  }
-
-  #toConnection ({ established, port, socket }: OpenSocket, isPending: boolean, filter?: WireFilter): SocketConnection {
-    const { init, options, report, settings } = this.#dial as Dial
-
-    try {
-      if (port != null) {
-        report.leftFrom(this.address, port)
-      }
-
-      if (!isPending) {
-        report.opened(this.address, established?.outcome)
-      }
-    } catch (err: any) {
-      // nobody else knows the socket
-      socket.destroy()
-      throw err
-    }
-
-    try {
-      const maConn = new SocketConnection({
-        socket,
-        remoteAddr: this.address.ma,
-        // muxers take their role from it: if two nodes dial each other at once, one must be the server
-        direction: options.initiator === false ? 'inbound' : 'outbound',
-        settings: settings.connection,
-        lingering: init.lingering,
-        filter,
-        // the SYN carries the proposal of the encrypter and the first message of the handshake, in one write
-        gather: isPending ? FIRST_WRITE_TIMEOUT : 0,
-        metrics: isPending ? onceAnswered(socket, init.metrics?.events) : init.metrics?.events,
-        log: init.connectionLog
-      })
-
-      init.onConnection(maConn, port)
-
-      return maConn
-    } catch (err: any) {
-      init.metrics?.errors.increment({ outbound_to_connection: true })
-      socket.destroy(err)
-      throw err
-    }
-  }
-
-  /** Not every await of the upgrade looks at the signal */
-  async #runUpgrader (maConn: SocketConnection): Promise<Connection> {
-    const { options } = this.#dial as Dial
-    const { signal } = this
-
-    return raceSignal(maConn.upgrade(async () => options.upgrader.upgradeOutbound(maConn, { ...options, signal })), signal, {
-      translateError: () => abortError(signal)
-    })
-  }
-
-  /** The upgrade is done. It has nearly always heard from the peer; if not, wait until the peer has answered the SYN */
-  async #established ({ established, socket }: OpenSocket): Promise<void> {
-    const { signal } = this
-
-    if (socket.bytesRead === 0 && established != null) {
-      await raceSignal(established.settled(), signal, { translateError: () => signal.reason })
-    }
-
-    const error = established?.look() === 'failed' ? established.error : undefined
-
-    if (error != null) {
-      throw error
-    }
-
-    this.#cancelTimeout?.()
-    ;(this.#dial as Dial).report.opened(this.address, established?.outcome)
-  }
-
-  /** The upgrade over a socket with TCP Fast Open has failed. Was it ever connected? */
-  #lateError ({ established, socket }: OpenSocket, err: Error): Error | undefined {
-    if (established?.error instanceof PlanError) {
-      return established.error
-    }
-
-    if (socket.bytesRead > 0 || established?.look() === 'established') {
-      this.#cancelTimeout?.()
-      ;(this.#dial as Dial).report.opened(this.address, established?.outcome)
-      return
-    }
-
-    return this.#connectError(established?.error ?? err)
-  }
-
-  /** A connect has failed: what that looks like to who dials */
-  #connectError (err: Error): Error {
-    const { options, report } = this.#dial as Dial
-    const { aborted, reason } = this.signal
-
-    if (aborted && !(reason instanceof TimeoutError)) {
-      return abortError(options.signal)
-    }
-
-    return report.failed(this.address, aborted ? reason : err)
   }
 
   /**
@@ -391,7 +197,7 @@ export class Attempt {
    * @throws {Error} what the attempt rejects with, if there is none
    */
   #otherwise (plan: Plan, err: unknown): Plan {
-    const { init: { metrics }, report } = this.#dial as Dial
+    const { parts: { metrics }, report } = this.#dial as Dial
     const next = nextPlan(plan, err)
 
     if (!(err instanceof PlanError)) {
@@ -410,28 +216,4 @@ export class Attempt {
 
     return next
   }
-
-  #countOutcome (negotiation?: DialProposal): void {
-    const { metrics } = (this.#dial as Dial).init
-
-    if (negotiation?.state === 'verified') {
-      metrics?.optimistic?.increment({ accepted: true })
-    } else if (negotiation?.state === 'refused') {
-      metrics?.optimistic?.increment({ refused: true })
-    }
-  }
-}
-
-/** Its muxer was made after the connection had ended, or is not needed: it may throw when it tries to send a last message */
-export function abandon (connection: Connection, error: Error): void {
-  try {
-    connection.abort(error)
-  } catch {
-    // the error of the dial counts
-  }
-}
-
-/** Counts nothing of a connection before the peer has answered the SYN: the dial may still end as one that could not connect */
-function onceAnswered (socket: Socket, events?: CounterGroup): CounterGroup | undefined {
-  return events == null ? undefined : { increment: values => { socket.bytesRead > 0 && events.increment(values) }, reset: () => { events.reset() } }
 }

@@ -1,15 +1,15 @@
 import net from 'node:net'
+import { Recent } from '../recent.ts'
 import { dialSettings } from '../settings.ts'
 import { Address } from './address.ts'
 import { Attempt } from './attempt.ts'
 import { Experience } from './experience.ts'
 import { Race } from './race.ts'
 import { rank } from './rank.ts'
-import { RememberedAddresses } from './remembered-addresses.ts'
 import { Report } from './report.ts'
 import { Semaphore } from './semaphore.ts'
 import { SiblingFinder } from './siblings.ts'
-import type { AttemptInit } from './attempt.ts'
+import type { DialerParts } from './context.ts'
 import type { RaceInit } from './race.ts'
 import type { Siblings } from './siblings.ts'
 import type { TCPDialOptions } from '../options.ts'
@@ -28,10 +28,20 @@ const LEAST_TARGETS = 2
 /** How many sockets of a node may wait for an answer beside the first one of each dial */
 const MAX_WAITING = 32
 
+/**
+ * If another dial needs the place, an attempt must have waited this long, in ms. It covers the kernel's
+ * second SYN, a second after the first, and a long way there and back
+ */
+const PATIENCE = 1_500
+
+/** How many targets are remembered that refused an optimistic dial, and for how long, in ms: peers get updated */
+const REFUSALS = 1_000
+const REFUSAL_AGE = 60 * 60_000
+
 /** How many names of one dial are looked up at a time. Nothing ends a look-up, and all dials of the process have two threads for them */
 const MAX_LOOK_UPS = 2
 
-export interface DialerInit extends Omit<AttemptInit, 'connectionLog' | 'refusals'> {
+export interface DialerInit extends Omit<DialerParts, 'connectionLog' | 'refusals'> {
   /** Read when it is needed: libp2p sets its components one by one */
   gater(): ConnectionGater | undefined
 }
@@ -51,12 +61,12 @@ interface Group {
  * it takes long. When libp2p comes to a sibling that has failed, that fails at once.
  */
 export class Dialer {
-  readonly #init: AttemptInit
+  readonly #parts: DialerParts
   readonly #gater: DialerInit['gater']
   readonly #finder = new SiblingFinder()
   readonly #groups = new WeakMap<Siblings, Group>()
   readonly #experience = new Experience()
-  readonly #places = new Semaphore(MAX_WAITING)
+  readonly #places = new Semaphore(MAX_WAITING, PATIENCE)
 
   /** Aborted when the transport stops; a new one serves the dials after the next start */
   #stopping = new AbortController()
@@ -64,12 +74,12 @@ export class Dialer {
   constructor ({ gater, ...init }: DialerInit) {
     this.#gater = gater
     // one logger for all connections: it takes 3 KiB. The upgrader gives each a scope of its own
-    this.#init = { ...init, refusals: new RememberedAddresses(), connectionLog: init.log.newScope('connection') }
+    this.#parts = { ...init, refusals: new Recent(REFUSALS, REFUSAL_AGE), connectionLog: init.log.newScope('connection') }
   }
 
   /** libp2p asks whether this transport dials an address: they may be those of one dial */
   asked (ma: Multiaddr): void {
-    if (this.#init.settings.attemptDelay !== false) {
+    if (this.#parts.settings.attemptDelay !== false) {
       this.#finder.ask(ma)
     }
   }
@@ -97,7 +107,7 @@ export class Dialer {
     const siblings = this.#finder.take(ma)
 
     // libp2p's dial queue passes no `initiator`: hole punches do
-    if (siblings == null || this.#init.settings.attemptDelay === false || options.initiator != null) {
+    if (siblings == null || this.#parts.settings.attemptDelay === false || options.initiator != null) {
       return this.#dialAlone(ma, options)
     }
 
@@ -152,9 +162,9 @@ export class Dialer {
   }
 
   #race (driver: Address, attempts: Attempt[], options: TCPDialOptions, maxTargets: number, siblings?: RaceInit['siblings']): Race {
-    const { log, metrics, settings } = this.#init
+    const { log, metrics, settings } = this.#parts
     const { attemptDelay } = settings
-    const dial = { init: this.#init, settings: dialSettings(settings, options), options, report: new Report(log, metrics, options.onProgress) }
+    const dial = { parts: this.#parts, settings: dialSettings(settings, options), options, report: new Report(log, metrics, options.onProgress) }
 
     return new Race({
       dial,
@@ -183,7 +193,7 @@ export class Dialer {
 
   /** The first is what libp2p's sorter, or the user's, has put first */
   #newGroup ({ peer, addresses }: Siblings, first: Multiaddr): Group {
-    const { attemptDelay } = this.#init.settings
+    const { attemptDelay } = this.#parts.settings
     const all = [first, ...addresses].map(ma => new Address(ma))
     const byKey = new Map(all.toReversed().map(address => [address.key, address]))
     const driver = all[0]

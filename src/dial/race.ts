@@ -1,29 +1,21 @@
-import { raceSignal } from 'race-signal'
 import { afterPoll } from '../event-loop/after-poll.ts'
-import { Attempt, abandon } from './attempt.ts'
-import { abandonedError, abortedError, asOne, deniedError, stoppedError, unfinishedError } from './errors.ts'
+import { Attempt } from './attempt.ts'
+import { abandon } from './dialed-socket.ts'
+import { abandonedError, abortedError, asOne, stoppedError, unfinishedError } from './errors.ts'
+import { hasHadItsTime, isSilent, patienceUntil } from './patience.ts'
 import { MIN_ATTEMPT_DELAY, startTimes } from './rank.ts'
-import { isTarget, targetsOf } from './targets.ts'
+import { askGater, findTarget, takePlace } from './ready.ts'
 import type { Address } from './address.ts'
-import type { AttemptState, Dial } from './attempt.ts'
+import type { AttemptState } from './attempt.ts'
+import type { Dial } from './context.ts'
 import type { Experience } from './experience.ts'
 import type { Semaphore } from './semaphore.ts'
-import type { HostEndpoint } from '../addresses.ts'
 import type { Target } from '../connector.ts'
 import type { Connection } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
-/** How long the upgrade of a connection may take before others are tried too, in ms, if the peer has said nothing */
-const MAX_MUTE = 1_000
-
-/** ... and if it has */
-const MAX_UPGRADE = 2_000
-
-/** An address has had its time after this many ms: the kernel has sent several SYNs, and nothing came. go-libp2p waits as long */
-const SILENCE = 5_000
-
-/** One that was not needed any more counts as silent after this many ms: the kernel's second SYN, after a second, could have been answered */
-const UNANSWERED = 2_000
+/** Attempts in these states show something of their address */
+const BEGUN: AttemptState[] = ['looking up', 'connecting', 'upgrading']
 
 /** What a dial of several addresses of a peer needs, and a dial of one address does not */
 export interface Siblings {
@@ -182,7 +174,7 @@ export class Race {
 
   /** Until when a connection is upgraded alone, if one is */
   #aloneUntil (): number | undefined {
-    const { delay, dial: { init: { log } } } = this.#init
+    const { delay, dial: { parts: { log } } } = this.#init
     const [attempt] = this.#all('upgrading')
 
     if (this.#state !== 'upgrading' || attempt == null) {
@@ -200,7 +192,7 @@ export class Race {
   }
 
   #start (attempt: Attempt): void {
-    const { dial: { init: { log } }, siblings } = this.#init
+    const { dial: { parts: { log } }, siblings } = this.#init
 
     if (siblings != null && this.#started > 0) {
       log('no connection after %d ms, dialing %a too', Math.round(this.#age), attempt.address.ma)
@@ -215,11 +207,13 @@ export class Race {
   }
 
   async #run (attempt: Attempt): Promise<void> {
-    const { dial } = this.#init
+    const { dial, driver, lookUps, maxTargets, places, siblings } = this.#init
     const { address } = attempt
 
     try {
-      await this.#ask(attempt)
+      if (siblings?.mayDial != null && address !== driver && !address.isAllowed) {
+        await askGater(attempt, siblings.mayDial)
+      }
 
       dial.report.began(address, dial.settings.socket)
       attempt.begin(dial)
@@ -229,8 +223,13 @@ export class Race {
     }
 
     try {
-      await this.#lookUp(attempt)
-      await this.#takePlace(attempt)
+      this.#add(address, await findTarget(attempt, dial.settings.socket, lookUps, maxTargets))
+
+      // the only one that connects needs no place
+      if (this.#all('connecting').length > 0) {
+        await takePlace(attempt, places)
+      }
+
       attempt.state = 'connecting'
       // a socket with Fast Open connects before the peer has answered, so that it would win every race
       await attempt.connect(this.#started === 1 && !this.#waiting.some(other => other.address === address))
@@ -247,74 +246,15 @@ export class Race {
     }
   }
 
-  /** @throws {ConnectionFailedError} if the connection gater denies its address */
-  async #ask (attempt: Attempt): Promise<void> {
-    const { driver, siblings } = this.#init
-    const { address, signal } = attempt
+  /** The other targets of a name get attempts of their own */
+  #add (address: Address, targets: Target[]): void {
+    if (targets.length > 0) {
+      const times = startTimes(targets.length + 1, this.#init.nameDelay)
 
-    if (address === driver || address.isAllowed || siblings?.mayDial == null) {
-      return
-    }
-
-    attempt.state = 'asking'
-
-    if (!await raceSignal(siblings.mayDial(address.ma), signal)) {
-      throw deniedError(address.ma)
-    }
-
-    address.isAllowed = true
-  }
-
-  /** A name leads to several targets: the first is this attempt's, the others get one of their own */
-  async #lookUp (attempt: Attempt): Promise<void> {
-    const { dial, lookUps, maxTargets, nameDelay } = this.#init
-    const { address, signal } = attempt
-    const { endpoint } = address
-
-    if (attempt.target != null) {
-      return
-    }
-
-    if (isTarget(endpoint)) {
-      attempt.target = endpoint as Target
-      return
-    }
-
-    attempt.state = 'looking up'
-
-    const turn = Promise.withResolvers<void>()
-    const release = lookUps.take(turn.resolve)
-
-    try {
-      await raceSignal(turn.promise, signal)
-      const targets = (await targetsOf(endpoint as HostEndpoint, dial.settings.socket, signal)).slice(0, maxTargets)
-      const times = startTimes(targets.length, nameDelay)
-
-      attempt.target = targets[0]
-      this.#waiting.push(...targets.slice(1).map((target, i) => new Attempt(address, this.#age + times[i + 1], target)))
+      this.#waiting.push(...targets.map((target, i) => new Attempt(address, this.#age + times[i + 1], target)))
       this.#waiting.sort((one, other) => one.at - other.at)
-    } finally {
-      release()
+      this.#next()
     }
-
-    this.#next()
-  }
-
-  async #takePlace (attempt: Attempt): Promise<void> {
-    if (this.#all('connecting').length === 0) {
-      return
-    }
-
-    const turn = Promise.withResolvers<void>()
-
-    attempt.state = 'queued'
-    attempt.releasePlace = this.#init.places.take(turn.resolve)
-    attempt.goWithoutPlace = () => {
-      attempt.releasePlace?.()
-      turn.resolve()
-    }
-
-    await raceSignal(turn.promise, attempt.signal)
   }
 
   /** With TCP Fast Open only what comes back shows that the peer has answered the SYN */
@@ -348,7 +288,7 @@ export class Race {
   }
 
   #onConnection (attempt: Attempt, connection: Connection): void {
-    const { dial: { init: { log } }, siblings } = this.#init
+    const { dial: { parts: { log } }, siblings } = this.#init
 
     if (this.#state === 'over' || attempt.state === 'ended') {
       // upgraded in the same moment as another
@@ -409,7 +349,7 @@ export class Race {
   }
 
   #fail ({ address, since }: Attempt, error: Error): void {
-    const { dial: { init: { log } }, siblings } = this.#init
+    const { dial: { parts: { log } }, siblings } = this.#init
 
     address.error ??= error
 
@@ -421,36 +361,19 @@ export class Race {
 
   /** Ends an attempt that may be made again */
   #giveUp (attempt: Attempt): void {
-    const { dial: { report } } = this.#init
+    const { dial: { report }, siblings } = this.#init
     const { address } = attempt
 
-    this.#judge(attempt, Infinity)
+    if (siblings != null && BEGUN.includes(attempt.state) && isSilent(attempt)) {
+      siblings.experience.wasSilent(siblings.peer, address.key)
+    }
+
     this.#underWay.delete(attempt)
     this.#waiting.push(attempt.again())
     attempt.end('ended', abandonedError())
 
     if (--address.underWay === 0) {
       report.aborted(address)
-    }
-  }
-
-  /** What an attempt that is under way shows of its address. After `enough` ms it has failed */
-  #judge (attempt: Attempt, enough: number): void {
-    const { siblings } = this.#init
-    const { address, earlier, hasAnswered, since, state } = attempt
-    const waited = performance.now() - since
-
-    if (siblings == null || !['looking up', 'connecting', 'upgrading'].includes(state)) {
-      return
-    }
-
-    // a slow upgrade is no silence
-    if (waited >= (state === 'upgrading' || hasAnswered ? SILENCE : UNANSWERED)) {
-      siblings.experience.wasSilent(siblings.peer, address.key)
-    }
-
-    if (waited >= enough || (earlier > 0 && enough < Infinity)) {
-      address.error ??= unfinishedError(attempt)
     }
   }
 
@@ -473,13 +396,17 @@ export class Race {
    * that have been silent for as long have failed too.
    */
   readonly #onAbort = (): void => {
-    const { attempts, dial: { init: { log }, options: { signal } }, siblings } = this.#init
+    const { attempts, dial: { options: { signal }, parts: { log } }, siblings } = this.#init
 
     if (this.#state === 'over') {
       return
     }
 
-    this.#underWay.forEach(attempt => { this.#judge(attempt, Math.min(SILENCE, this.#age / 2)) })
+    if (siblings != null) {
+      [...this.#underWay].filter(attempt => BEGUN.includes(attempt.state) && hasHadItsTime(attempt, this.#age)).forEach(attempt => {
+        attempt.address.error ??= unfinishedError(attempt)
+      })
+    }
 
     const error = abortedError(signal, this.#started > 1 && siblings != null ? new Set(attempts.map(({ address }) => address)) : [], [...this.#underWay])
 
@@ -491,17 +418,4 @@ export class Race {
   }
 
   readonly #onStop = (): void => { this.#lose(stoppedError(this.#init.driver)) }
-}
-
-/** Until when an upgrade is awaited before others are tried too, by the clock of `performance.now()` */
-export function patienceUntil ({ connectedAt = 0, hasAnswered, since }: Pick<Attempt, 'connectedAt' | 'hasAnswered' | 'since'>, delay: number): number {
-  const took = connectedAt - since
-
-  // it may negotiate in full, or be busy
-  if (hasAnswered) {
-    return Math.min(since + Math.max(4 * delay, 10 * took), connectedAt + MAX_UPGRADE)
-  }
-
-  // two round trips after it has connected, a peer that is alive has answered
-  return Math.min(since + Math.max(delay, 3 * took), connectedAt + MAX_MUTE)
 }

@@ -1,42 +1,73 @@
+import { afterPoll } from '../event-loop/after-poll.ts'
+
+interface Wish {
+  granted(): void
+  evicted?(): void
+
+  /** When it was granted, by the clock of `performance.now()` */
+  since: number
+}
+
 /** Limits how many do something at a time. Who waits longest is next */
 export class Semaphore {
-  #free: number
-  readonly #waiting = new Set<() => void>()
+  readonly #places: number
+  readonly #patience: number
 
-  constructor (places: number) {
-    this.#free = places
+  /** Oldest first */
+  readonly #held = new Set<Wish>()
+  readonly #waiting = new Set<Wish>()
+  #cancelTimer?: () => void
+
+  /** Who holds a place for longer than `patience`, in ms, loses it if another needs one */
+  constructor (places: number, patience = Infinity) {
+    this.#places = places
+    this.#patience = patience
   }
 
   /**
-   * `granted` may be called before this returns, and must not throw.
+   * Neither callback may throw. `granted` may be called before this returns, `evicted` when the place was given to another.
    *
    * @returns gives the place back, or the wish for one
    */
-  take (granted: () => void): () => void {
-    let isHeld = false
-    const grant = (): void => {
-      this.#free--
-      isHeld = true
-      granted()
-    }
+  take (granted: () => void, evicted?: () => void): () => void {
+    const wish: Wish = { granted, evicted, since: 0 }
 
-    this.#waiting.add(grant)
+    this.#waiting.add(wish)
     this.#next()
 
     return () => {
-      this.#waiting.delete(grant)
-      this.#free += isHeld ? 1 : 0
-      isHeld = false
+      this.#held.delete(wish)
+      this.#waiting.delete(wish)
       this.#next()
     }
   }
 
-  #next (): void {
-    const [grant] = this.#waiting
+  readonly #next = (): void => {
+    const now = performance.now()
 
-    if (grant != null && this.#free > 0) {
-      this.#waiting.delete(grant)
-      grant()
+    this.#cancelTimer?.()
+
+    for (const wish of this.#waiting) {
+      const [oldest] = this.#held
+
+      if (this.#held.size >= this.#places) {
+        const wait = oldest.since + this.#patience - now
+
+        // timers tick in whole milliseconds
+        if (wait >= 1) {
+          // its answer may have come while the event loop was busy
+          this.#cancelTimer = wait < Infinity ? afterPoll(wait, this.#next) : undefined
+          return
+        }
+
+        this.#held.delete(oldest)
+        oldest.evicted?.()
+      }
+
+      this.#waiting.delete(wish)
+      wish.since = now
+      this.#held.add(wish)
+      wish.granted()
     }
   }
 }

@@ -9,7 +9,7 @@ import type { Libc } from './libc.ts'
 import type { SocketOption } from './socket-options.ts'
 import type { KernelState } from './tcp-info.ts'
 import type { ConnectOptions, ConnectPlan, Connector, OpenSocket, Target } from '../connector.ts'
-import type { RememberedAddresses } from '../dial/remembered-addresses.ts'
+import type { Recent } from '../recent.ts'
 import type { NetConnectOpts, Socket } from 'node:net'
 
 const NOTHING = new Uint8Array()
@@ -35,7 +35,7 @@ export interface LinuxConnectorInit {
    * (`net.ipv4.tcp_fastopen_blackhole_timeout_sec` is 0). Some drop all that comes after it, too, so that the dial fails:
    * the next one goes without.
    */
-  blackHoles: RememberedAddresses
+  blackHoles: Recent<true>
 
   /** Is told the descriptor of each socket. Use it only while the socket is open: after that the number may belong to another file */
   onOpen?(socket: Socket, fd: number): void
@@ -55,7 +55,7 @@ export class LinuxConnector implements Connector {
     signal.throwIfAborted()
     this.#init.assertChecked()
 
-    const synWaits = this.#init.hasFastOpen && plan.fastOpen && 'host' in target && this.#init.blackHoles.age(target.host) == null
+    const synWaits = this.#init.hasFastOpen && plan.fastOpen && 'host' in target && this.#init.blackHoles.get(target.host) !== true
     const fd = 'host' in target ? this.#openDescriptor(target.host, synWaits, options) : undefined
 
     if ('path' in target || fd == null) {
@@ -90,7 +90,7 @@ export class LinuxConnector implements Connector {
     const known = readKernelState(bytes)
 
     if (known.outcome === 'retransmitted') {
-      this.#init.blackHoles.add(host)
+      this.#init.blackHoles.set(host, true)
     }
 
     return known

@@ -21,8 +21,8 @@
 
 import { InvalidParametersError } from '@libp2p/interface'
 import { aBoolean, aWholeNumber, anObject, checkOptions } from '../check-options.ts'
-import { RememberedAddresses } from '../dial/remembered-addresses.ts'
 import { pluginFor } from '../plugin.ts'
+import { Recent } from '../recent.ts'
 import { checkKernel } from './check-kernel.ts'
 import { LinuxConnector } from './dial.ts'
 import { KernelMetrics } from './kernel-metrics.ts'
@@ -45,6 +45,10 @@ const QUEUE = 256
  * 128 KiB an echo beside an upload over 2 Mbit/s takes 300 ms longer; 16 KiB save 15 ms more
  */
 const UNSENT_LOW_WATER = 32 * 1024
+
+/** How many hosts are dialed without Fast Open since the network dropped a SYN with data, and for how long, in ms */
+const BLACK_HOLES = 1_000
+const BLACK_HOLE_AGE = 60 * 60_000
 
 export interface FastOpenInit {
   /**
@@ -158,7 +162,7 @@ export function linux (init?: LinuxInit): Linux {
   let isChecked = checkKernel(libc, all)
   const assertChecked = (): void => { isChecked ||= checkKernel(libc, all) }
 
-  const blackHoles = new RememberedAddresses()
+  const blackHoles = new Recent<true>(BLACK_HOLES, BLACK_HOLE_AGE)
   const descriptors = new WeakMap<Socket, number>()
   const onOpen = (socket: Socket, fd: number): void => { descriptors.set(socket, fd) }
 

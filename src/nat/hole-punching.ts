@@ -2,11 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { InvalidParametersError } from '@libp2p/interface'
 import { aFunction, checkOptions } from '../check-options.ts'
 import { safeLogger } from '../safe-logger.ts'
-import { HolePunch } from './hole-punch.ts'
+import { HolePunches } from './hole-punch.ts'
 import { observedOf } from './observed-addresses.ts'
 import { withMethods } from './with-methods.ts'
-import type { HolePunchEvents } from './hole-punch.ts'
-import type { HolePunchComponents } from './punch-dials.ts'
+import type { HolePunchComponents, HolePunchEvents } from './hole-punch.ts'
 import type { Rule } from '../check-options.ts'
 import type { ComponentLogger, Connection, CounterGroup, Logger, Metrics, PeerId, Stream, StreamHandler, Topology, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
@@ -89,7 +88,7 @@ function decorate (components: HolePunchingComponents, onProgress: HolePunchingI
     label: 'outcome',
     help: 'Total count of hole punches by outcome'
   })
-  const punch = new HolePunch({ components, log, metrics, onProgress })
+  const punches = new HolePunches({ components, log, metrics, onProgress })
 
   /** The relayed connection that the service is at work on, wherever it awaits something */
   const relayed = new AsyncLocalStorage<Connection>()
@@ -101,7 +100,7 @@ function decorate (components: HolePunchingComponents, onProgress: HolePunchingI
     registrar: withMethods(components.registrar, {
       register: async (protocol, topology) => {
         assertObserving(components)
-        punch.start()
+        punches.start()
 
         return components.registrar.register(protocol, {
           ...topology,
@@ -114,7 +113,7 @@ function decorate (components: HolePunchingComponents, onProgress: HolePunchingI
         relayed.run(connection, async () => handler(stream, connection))
       ), options),
       unhandle: async protocol => {
-        punch.stop()
+        punches.stop()
         await components.registrar.unhandle(protocol)
       }
     }),
@@ -128,7 +127,7 @@ function decorate (components: HolePunchingComponents, onProgress: HolePunchingI
           return components.connectionManager.openConnection(target, options)
         }
 
-        return punch.dial(over, target, options.initiator !== false, options.signal)
+        return punches.dial(over, target, options.initiator !== false, options.signal)
       }
     })
   }

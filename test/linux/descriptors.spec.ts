@@ -3,12 +3,12 @@ import os from 'node:os'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { ordinary } from '../../src/dial/connect.ts'
-import { RememberedAddresses } from '../../src/dial/remembered-addresses.ts'
 import { LinuxConnector } from '../../src/linux/dial.ts'
 import { linux } from '../../src/linux/index.ts'
 import { listenWithOptions } from '../../src/linux/listen.ts'
 import { loadLibc } from '../../src/linux/load-libc.ts'
 import { commonOptions, fastOpenListen } from '../../src/linux/socket-options.ts'
+import { Recent } from '../../src/recent.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -25,7 +25,7 @@ const DIALED = commonOptions({ unsentLowWater: 32_768 })
 const LISTENING = [...fastOpenListen(16), ...DIALED]
 
 function connectorOf (libc: Libc): LinuxConnector {
-  return new LinuxConnector({ assertChecked () {}, libc, below: ordinary, options: DIALED, hasFastOpen: true, blackHoles: new RememberedAddresses() })
+  return new LinuxConnector({ assertChecked () {}, libc, below: ordinary, options: DIALED, hasFastOpen: true, blackHoles: new Recent<true>(10, Infinity) })
 }
 
 const waits: Record<string, () => unknown> = {

@@ -160,6 +160,21 @@ describe('what earlier dials have taught', () => {
 })
 
 describe('what is remembered of dials', () => {
+  it('is forgotten after a while, from the last time that it was noted', () => {
+    let now = 0
+    const recent = new Recent<number>(3, 60, () => now)
+    recent.set('a', 1)
+    now = 59
+    recent.set('a', 2)
+    now = 60
+    expect(recent.get('a')).to.equal(2)
+    expect(recent.get('b')).to.equal(undefined)
+
+    now = 119
+    expect(recent.get('a')).to.equal(undefined)
+    expect(recent.size).to.equal(0)
+  })
+
   it('is bounded: what is newest replaces what was noted longest ago', () => {
     const recent = new Recent<number>(3, Infinity)
 

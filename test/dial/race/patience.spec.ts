@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { patienceUntil } from '../../../src/dial/race.ts'
+import { patienceUntil } from '../../../src/dial/patience.ts'
 
 /** How long a connect took, whether the peer has spoken, and how long after the beginning of the attempt the upgrade counts as slow: all in ms, the delay is 250 */
 const ROWS: Array<[took: number, hasAnswered: boolean, until: number]> = [
