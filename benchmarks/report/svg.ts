@@ -15,16 +15,7 @@ const CONFIG: Config = {
   padding: 12,
   view: { stroke: null },
   range: { category: SERIES },
-  title: {
-    anchor: 'start',
-    frame: 'bounds',
-    color: TEXT,
-    subtitleColor: TEXT,
-    fontSize: 15,
-    subtitleFontSize: 12,
-    subtitlePadding: 5,
-    offset: 14
-  },
+  title: { anchor: 'start', frame: 'bounds', color: TEXT, subtitleColor: TEXT, fontSize: 15, subtitleFontSize: 12, subtitlePadding: 5, offset: 14 },
   axis: {
     labelColor: TEXT,
     titleColor: TEXT,
