@@ -9,8 +9,7 @@ import { rank } from './rank.ts'
 import { Report } from './report.ts'
 import { Semaphore } from './semaphore.ts'
 import { SiblingFinder } from './siblings.ts'
-import type { DialerParts } from './context.ts'
-import type { RaceInit } from './race.ts'
+import type { DialerParts, RaceInit } from './context.ts'
 import type { Siblings } from './siblings.ts'
 import type { TCPDialOptions } from '../options.ts'
 import type { Connection, ConnectionGater } from '@libp2p/interface'
@@ -166,10 +165,9 @@ export class Dialer {
     const { attemptDelay } = settings
     const dial = { parts: this.#parts, settings: dialSettings(settings, options), options, report: new Report(log, metrics, options.onProgress) }
 
-    return new Race({
+    return new Race(attempts, {
       dial,
       driver,
-      attempts,
       siblings,
       delay: typeof attemptDelay === 'number' ? attemptDelay : ATTEMPT_DELAY,
       nameDelay: dial.settings.socket.autoSelectFamilyAttemptTimeout ?? net.getDefaultAutoSelectFamilyAttemptTimeout(),

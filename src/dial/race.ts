@@ -3,60 +3,17 @@ import { Attempt } from './attempt.ts'
 import { abandon } from './dialed-socket.ts'
 import { abandonedError, abortedError, asOne, stoppedError, unfinishedError } from './errors.ts'
 import { hasHadItsTime, isSilent, patienceUntil } from './patience.ts'
-import { MIN_ATTEMPT_DELAY, startTimes } from './rank.ts'
+import { startTimes } from './rank.ts'
 import { askGater, findTarget, takePlace } from './ready.ts'
+import { Schedule } from './schedule.ts'
 import type { Address } from './address.ts'
 import type { AttemptState } from './attempt.ts'
-import type { Dial } from './context.ts'
-import type { Experience } from './experience.ts'
-import type { Semaphore } from './semaphore.ts'
+import type { RaceInit } from './context.ts'
 import type { Target } from '../connector.ts'
 import type { Connection } from '@libp2p/interface'
-import type { Multiaddr } from '@multiformats/multiaddr'
 
 /** Attempts in these states show something of their address */
 const BEGUN: AttemptState[] = ['looking up', 'connecting', 'upgrading']
-
-/** What a dial of several addresses of a peer needs, and a dial of one address does not */
-export interface Siblings {
-  peer: string
-  experience: Experience
-
-  /** An upgrade has failed earlier in this dial */
-  isSuspicious: boolean
-
-  /** Asks the connection gater, which libp2p has asked about the driver */
-  mayDial?(ma: Multiaddr): Promise<boolean>
-}
-
-export interface RaceInit {
-  dial: Dial
-
-  /** The address that libp2p dials: its signal ends the race */
-  driver: Address
-
-  /** In the order in which they are made. The driver's is among them */
-  attempts: Attempt[]
-  siblings?: Siblings
-
-  /** How long one attempt may be without a connection until the next is made too, in ms */
-  delay: number
-
-  /** ... to the next target of the same name */
-  nameDelay: number
-
-  /** How many targets a name may have */
-  maxTargets: number
-
-  /** The transport stops */
-  stopping: AbortSignal
-
-  /** For those of all dials that wait for an answer, beside the first one of each */
-  places: Semaphore
-
-  /** For the names of this dial: a server of the peer's may answer none */
-  lookUps: Semaphore
-}
 
 /**
  * - `connecting`: nothing is connected yet
@@ -73,27 +30,24 @@ type RaceState = 'connecting' | 'upgrading' | 'suspicious' | 'over'
  */
 export class Race {
   readonly #init: RaceInit
-  readonly #began = performance.now()
+  readonly #addresses: Set<Address>
+  readonly #schedule: Schedule
   readonly #underWay = new Set<Attempt>()
   readonly #result = Promise.withResolvers<Connection>()
-  #waiting: Attempt[]
   #state: RaceState
-  #started = 0
-  #lastStart = -Infinity
-
-  /** How many have failed, and were not replaced yet */
-  #failed = 0
   #cancelTimer?: () => void
 
-  constructor (init: RaceInit) {
+  /** `attempts` are in the order in which they are made. The driver's is among them */
+  constructor (attempts: Attempt[], init: RaceInit) {
     this.#init = init
-    this.#waiting = [...init.attempts]
+    this.#addresses = new Set(attempts.map(({ address }) => address))
+    this.#schedule = new Schedule(attempts)
     this.#state = init.siblings?.isSuspicious === true ? 'suspicious' : 'connecting'
   }
 
   /** Those that a later race may make */
-  get left (): Attempt[] {
-    return this.#waiting
+  get left (): readonly Attempt[] {
+    return this.#schedule.waiting
   }
 
   /**
@@ -123,10 +77,6 @@ export class Race {
     }
   }
 
-  get #age (): number {
-    return performance.now() - this.#began
-  }
-
   #all (state: AttemptState): Attempt[] {
     return [...this.#underWay].filter(attempt => attempt.state === state)
   }
@@ -141,7 +91,7 @@ export class Race {
       this.#all('queued')[0]?.goWithoutPlace?.()
     }
 
-    while (this.#state !== 'over' && this.#waiting.length > 0) {
+    while (this.#state !== 'over' && this.#schedule.waiting.length > 0) {
       const wait = this.#due() - performance.now()
 
       // timers tick in whole milliseconds
@@ -151,7 +101,7 @@ export class Race {
         return
       }
 
-      this.#start(this.#waiting.shift() as Attempt)
+      this.#start(this.#schedule.next())
     }
 
     if (this.#underWay.size === 0) {
@@ -161,15 +111,9 @@ export class Race {
 
   /** When the next attempt is due, by the clock of `performance.now()` */
   #due (): number {
-    const soonest = this.#lastStart + MIN_ATTEMPT_DELAY
     const alone = this.#aloneUntil()
-    const [{ at }] = this.#waiting
 
-    if (alone != null) {
-      return Math.max(soonest, alone)
-    }
-
-    return this.#failed > 0 || this.#underWay.size === 0 || at === Infinity ? soonest : Math.max(soonest, this.#began + at)
+    return alone == null ? this.#schedule.due(this.#underWay.size) : Math.max(this.#schedule.soonest, alone)
   }
 
   /** Until when a connection is upgraded alone, if one is */
@@ -194,13 +138,10 @@ export class Race {
   #start (attempt: Attempt): void {
     const { dial: { parts: { log } }, siblings } = this.#init
 
-    if (siblings != null && this.#started > 0) {
-      log('no connection after %d ms, dialing %a too', Math.round(this.#age), attempt.address.ma)
+    if (siblings != null && this.#schedule.started > 1) {
+      log('no connection after %d ms, dialing %a too', Math.round(this.#schedule.age), attempt.address.ma)
     }
 
-    this.#started++
-    this.#failed = Math.max(0, this.#failed - 1)
-    this.#lastStart = performance.now()
     this.#underWay.add(attempt)
     attempt.address.underWay++
     void this.#run(attempt)
@@ -232,7 +173,7 @@ export class Race {
 
       attempt.state = 'connecting'
       // a socket with Fast Open connects before the peer has answered, so that it would win every race
-      await attempt.connect(this.#started === 1 && !this.#waiting.some(other => other.address === address))
+      await attempt.connect(this.#schedule.started === 1 && !this.#schedule.waiting.some(other => other.address === address))
     } catch (err: any) {
       this.#onConnectFailure(attempt, err)
       return
@@ -251,8 +192,7 @@ export class Race {
     if (targets.length > 0) {
       const times = startTimes(targets.length + 1, this.#init.nameDelay)
 
-      this.#waiting.push(...targets.map((target, i) => new Attempt(address, this.#age + times[i + 1], target)))
-      this.#waiting.sort((one, other) => one.at - other.at)
+      this.#schedule.add(...targets.map((target, i) => new Attempt(address, this.#schedule.age + times[i + 1], target)))
       this.#next()
     }
   }
@@ -281,7 +221,7 @@ export class Race {
 
     // who names one address gets that one: the others of its targets are not needed any more
     if (this.#init.siblings == null) {
-      this.#waiting = []
+      this.#schedule.clear()
     }
 
     this.#next()
@@ -300,7 +240,7 @@ export class Race {
       const { address: { endpoint, key, ma } } = attempt
 
       siblings.experience.reached(siblings.peer, key, endpoint)
-      this.#started > 1 && log('the dial to %s took %d ms and %d attempts, %a was first', siblings.peer, Math.round(this.#age), this.#started, ma)
+      this.#schedule.started > 1 && log('the dial to %s took %d ms and %d attempts, %a was first', siblings.peer, Math.round(this.#schedule.age), this.#schedule.started, ma)
     }
 
     this.#underWay.delete(attempt)
@@ -320,7 +260,7 @@ export class Race {
     this.#forget(attempt, err)
 
     // another target of the same name may do better
-    if (![...this.#underWay, ...this.#waiting].some(other => other.address === address)) {
+    if (![...this.#underWay, ...this.#schedule.waiting].some(other => other.address === address)) {
       this.#fail(attempt, this.#init.dial.report.failed(address, asOne(address.errors)))
     }
 
@@ -345,7 +285,7 @@ export class Race {
     this.#underWay.delete(attempt)
     attempt.address.underWay--
     attempt.end('failed', err)
-    this.#failed++
+    this.#schedule.fail()
   }
 
   #fail ({ address, since }: Attempt, error: Error): void {
@@ -369,7 +309,7 @@ export class Race {
     }
 
     this.#underWay.delete(attempt)
-    this.#waiting.push(attempt.again())
+    this.#schedule.add(attempt.again())
     attempt.end('ended', abandonedError())
 
     if (--address.underWay === 0) {
@@ -396,22 +336,22 @@ export class Race {
    * that have been silent for as long have failed too.
    */
   readonly #onAbort = (): void => {
-    const { attempts, dial: { options: { signal }, parts: { log } }, siblings } = this.#init
+    const { dial: { options: { signal }, parts: { log } }, siblings } = this.#init
 
     if (this.#state === 'over') {
       return
     }
 
     if (siblings != null) {
-      [...this.#underWay].filter(attempt => BEGUN.includes(attempt.state) && hasHadItsTime(attempt, this.#age)).forEach(attempt => {
+      [...this.#underWay].filter(attempt => BEGUN.includes(attempt.state) && hasHadItsTime(attempt, this.#schedule.age)).forEach(attempt => {
         attempt.address.error ??= unfinishedError(attempt)
       })
     }
 
-    const error = abortedError(signal, this.#started > 1 && siblings != null ? new Set(attempts.map(({ address }) => address)) : [], [...this.#underWay])
+    const error = abortedError(signal, this.#schedule.started > 1 && siblings != null ? this.#addresses : [], [...this.#underWay])
 
     if (siblings != null) {
-      log('the dial to %s was aborted after %d ms and %d attempts', siblings.peer, Math.round(this.#age), this.#started)
+      log('the dial to %s was aborted after %d ms and %d attempts', siblings.peer, Math.round(this.#schedule.age), this.#schedule.started)
     }
 
     this.#lose(error)
