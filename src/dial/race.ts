@@ -1,8 +1,9 @@
 import { afterPoll } from '../event-loop/after-poll.ts'
 import { Attempt } from './attempt.ts'
 import { abandon } from './dialed-socket.ts'
-import { abandonedError, abortedError, asOne, stoppedError, unfinishedError } from './errors.ts'
-import { hasHadItsTime, isSilent, patienceUntil } from './patience.ts'
+import { abandonedError, abortedError, asOne, stoppedError } from './errors.ts'
+import { patienceUntil } from './patience.ts'
+import { PeerNotes } from './peer-notes.ts'
 import { startTimes } from './rank.ts'
 import { askGater, findTarget, takePlace } from './ready.ts'
 import { Schedule } from './schedule.ts'
@@ -11,9 +12,6 @@ import type { AttemptState } from './attempt.ts'
 import type { RaceInit } from './context.ts'
 import type { Target } from '../connector.ts'
 import type { Connection } from '@libp2p/interface'
-
-/** Attempts in these states show something of their address */
-const BEGUN: AttemptState[] = ['looking up', 'connecting', 'upgrading']
 
 /**
  * - `connecting`: nothing is connected yet
@@ -32,6 +30,9 @@ export class Race {
   readonly #init: RaceInit
   readonly #addresses: Set<Address>
   readonly #schedule: Schedule
+
+  /** Set if it is a race of several addresses */
+  readonly #notes?: PeerNotes
   readonly #underWay = new Set<Attempt>()
   readonly #result = Promise.withResolvers<Connection>()
   #state: RaceState
@@ -42,6 +43,7 @@ export class Race {
     this.#init = init
     this.#addresses = new Set(attempts.map(({ address }) => address))
     this.#schedule = new Schedule(attempts)
+    this.#notes = init.siblings == null ? undefined : new PeerNotes(init.siblings, this.#schedule, init.dial.parts.log)
     this.#state = init.siblings?.isSuspicious === true ? 'suspicious' : 'connecting'
   }
 
@@ -101,7 +103,12 @@ export class Race {
         return
       }
 
-      this.#start(this.#schedule.next())
+      const attempt = this.#schedule.next()
+
+      this.#notes?.begins(attempt)
+      this.#underWay.add(attempt)
+      attempt.address.underWay++
+      void this.#run(attempt)
     }
 
     if (this.#underWay.size === 0) {
@@ -133,18 +140,6 @@ export class Race {
 
     log('the upgrade of the connection to %a takes long', attempt.address.ma)
     this.#state = 'suspicious'
-  }
-
-  #start (attempt: Attempt): void {
-    const { dial: { parts: { log } }, siblings } = this.#init
-
-    if (siblings != null && this.#schedule.started > 1) {
-      log('no connection after %d ms, dialing %a too', Math.round(this.#schedule.age), attempt.address.ma)
-    }
-
-    this.#underWay.add(attempt)
-    attempt.address.underWay++
-    void this.#run(attempt)
   }
 
   async #run (attempt: Attempt): Promise<void> {
@@ -228,21 +223,13 @@ export class Race {
   }
 
   #onConnection (attempt: Attempt, connection: Connection): void {
-    const { dial: { parts: { log } }, siblings } = this.#init
-
     if (this.#state === 'over' || attempt.state === 'ended') {
       // upgraded in the same moment as another
       abandon(connection, abandonedError())
       return
     }
 
-    if (siblings != null) {
-      const { address: { endpoint, key, ma } } = attempt
-
-      siblings.experience.reached(siblings.peer, key, endpoint)
-      this.#schedule.started > 1 && log('the dial to %s took %d ms and %d attempts, %a was first', siblings.peer, Math.round(this.#schedule.age), this.#schedule.started, ma)
-    }
-
+    this.#notes?.wins(attempt)
     this.#underWay.delete(attempt)
     attempt.state = 'ended'
     this.#end()
@@ -288,32 +275,22 @@ export class Race {
     this.#schedule.fail()
   }
 
-  #fail ({ address, since }: Attempt, error: Error): void {
-    const { dial: { parts: { log } }, siblings } = this.#init
-
-    address.error ??= error
-
-    if (siblings != null) {
-      log('%a failed after %d ms - %e', address.ma, Math.round(performance.now() - since), error)
-      siblings.experience.failed(siblings.peer, address.key, address.endpoint, error)
-    }
+  #fail (attempt: Attempt, error: Error): void {
+    attempt.address.error ??= error
+    this.#notes?.fails(attempt, error)
   }
 
   /** Ends an attempt that may be made again */
   #giveUp (attempt: Attempt): void {
-    const { dial: { report }, siblings } = this.#init
     const { address } = attempt
 
-    if (siblings != null && BEGUN.includes(attempt.state) && isSilent(attempt)) {
-      siblings.experience.wasSilent(siblings.peer, address.key)
-    }
-
+    this.#notes?.isGivenUp(attempt)
     this.#underWay.delete(attempt)
     this.#schedule.add(attempt.again())
     attempt.end('ended', abandonedError())
 
     if (--address.underWay === 0) {
-      report.aborted(address)
+      this.#init.dial.report.aborted(address)
     }
   }
 
@@ -331,30 +308,15 @@ export class Race {
     this.#underWay.forEach(attempt => { this.#giveUp(attempt) })
   }
 
-  /**
-   * Either the dial is over, or its first address has had its time (`addressDialTimeout`) and libp2p comes to the next one. Those
-   * that have been silent for as long have failed too.
-   */
+  /** Either the dial is over, or its first address has had its time (`addressDialTimeout`) and libp2p comes to the next one */
   readonly #onAbort = (): void => {
-    const { dial: { options: { signal }, parts: { log } }, siblings } = this.#init
+    const { options: { signal } } = this.#init.dial
+    const underWay = [...this.#underWay]
 
-    if (this.#state === 'over') {
-      return
+    if (this.#state !== 'over') {
+      this.#notes?.isAborted(underWay)
+      this.#lose(abortedError(signal, this.#notes != null && this.#schedule.started > 1 ? this.#addresses : [], underWay))
     }
-
-    if (siblings != null) {
-      [...this.#underWay].filter(attempt => BEGUN.includes(attempt.state) && hasHadItsTime(attempt, this.#schedule.age)).forEach(attempt => {
-        attempt.address.error ??= unfinishedError(attempt)
-      })
-    }
-
-    const error = abortedError(signal, this.#schedule.started > 1 && siblings != null ? this.#addresses : [], [...this.#underWay])
-
-    if (siblings != null) {
-      log('the dial to %s was aborted after %d ms and %d attempts', siblings.peer, Math.round(this.#schedule.age), this.#schedule.started)
-    }
-
-    this.#lose(error)
   }
 
   readonly #onStop = (): void => { this.#lose(stoppedError(this.#init.driver)) }
