@@ -1,5 +1,5 @@
-import { hasHadItsTime, isSilent } from './patience.ts'
 import { unfinishedError } from './errors.ts'
+import { hasHadItsTime, isSilent } from './patience.ts'
 import type { Attempt } from './attempt.ts'
 import type { Siblings } from './context.ts'
 import type { Schedule } from './schedule.ts'
