@@ -1,8 +1,6 @@
 import { raceSignal } from 'race-signal'
 import { setImmediate } from '../event-loop/immediate.ts'
-import { nextState } from './close-state.ts'
 import { finish } from './fin-wait.ts'
-import type { CloseState } from './close-state.ts'
 import type { AbortOptions } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
@@ -14,18 +12,18 @@ import type { Socket } from 'node:net'
 const MAX_HELD_BYTES = 64 * 1024 * 1024
 
 /**
- * An encrypter's queue counts as empty when it has sent nothing in this many turns of the
- * event loop. TLS takes one turn for each write, and may write after we have looked.
+ * An encrypter that reads through a queue, as TLS does, may write through one too. It counts as empty when it has sent
+ * nothing in this many turns of the event loop: TLS takes one turn for each write, and may write after we have looked.
  */
-const QUIET_TURNS = 2
+export const QUIET_TURNS = 2
 
 /** What `send` has accepted and the socket does not have yet */
 export interface Unsent {
   /** Whether there is anything */
   isPending(): boolean
 
-  /** Whether the encrypter may have a queue of its own, as TLS does */
-  encrypterMayQueue(): boolean
+  /** {@link QUIET_TURNS}, or 0 if the encrypter has no queue */
+  quietTurns(): number
 
   /** Hand data to the socket until it is full, and wait until it takes more */
   drain(): Promise<void>
@@ -47,8 +45,8 @@ export interface ClosingInit {
   /** How long to wait for the peer's FIN, in ms */
   timeout: number
 
-  /** The socket is closed (`destroyed`), or the peer has not sent FIN in time */
-  onDone(event: 'destroyed' | 'timeout'): void
+  /** The kernel has taken FIN; after that, the socket is closed (`destroyed`), or the peer has not sent FIN in time */
+  on(event: 'finish' | 'destroyed' | 'timeout'): void
 }
 
 /**
@@ -60,17 +58,16 @@ export interface ClosingInit {
  * - close-state.ts: which event leads from which state to which
  * - end-socket.ts: FIN and RST, on a socket
  * - socket-connection.ts: turns libp2p's calls and the socket's events into those events
- * - upgrade.ts: what is different while libp2p makes the layers above
  * - fin-wait.ts: how long the peer's FIN is awaited, and which sockets linger after that
  */
 export class Closing {
   readonly by: 'local' | 'remote'
   readonly #init: ClosingInit
   readonly #result = Promise.withResolvers<void>()
-  #state: CloseState = nextState('open', 'close')
-  #isStarted = false
-  #isAwaited = false
 
+  /** Resolves when the connection is over. Nobody has to wait for the result, so a rejection must not count as unhandled */
+  readonly ended = this.#result.promise.catch(() => {})
+  #isAwaited = false
   #isOver = false
 
   /** What `send` has accepted since the close began, in bytes */
@@ -82,18 +79,6 @@ export class Closing {
   constructor (init: ClosingInit) {
     this.by = init.by
     this.#init = init
-    // nobody has to wait for the result, so a rejection must not count as unhandled
-    this.#result.promise.catch(() => {})
-  }
-
-  /** `draining` or `awaiting-fin`. Has no meaning once the connection is over */
-  get state (): CloseState {
-    return this.#state
-  }
-
-  /** Whether the connection has ended, by this close or otherwise */
-  get isOver (): boolean {
-    return this.#isOver
   }
 
   /** Whether `close()` was called: the peer's FIN begins a close too */
@@ -101,13 +86,8 @@ export class Closing {
     return this.#isAwaited
   }
 
-  /** If nothing is left to be sent, the socket has been ended when this returns. A second call does nothing */
+  /** If nothing is left to be sent, the socket has been ended when this returns */
   start (): void {
-    if (this.#isStarted) {
-      return
-    }
-
-    this.#isStarted = true
     this.#run().catch(() => {
       // the connection is over, and has settled this
     })
@@ -170,10 +150,10 @@ export class Closing {
   }
 
   async #run (): Promise<void> {
-    const { cause, onDone, socket, timeout, unsent } = this.#init
+    const { cause, on, socket, timeout, unsent } = this.#init
 
     // a listener may answer the peer's FIN
-    if (cause === 'fin' || unsent.isPending() || unsent.encrypterMayQueue()) {
+    if (cause === 'fin' || unsent.isPending() || unsent.quietTurns() > 0) {
       do {
         await this.#drain()
       } while (!this.#isOver && unsent.isPending())
@@ -192,11 +172,11 @@ export class Closing {
 
     const isClosed = await finish(socket, {
       timeout,
-      onFinish: () => { this.#state = nextState(this.#state, 'finish') }
+      onFinish: () => { on('finish') }
     })
 
     if (!this.#isOver) {
-      onDone(isClosed ? 'destroyed' : 'timeout')
+      on(isClosed ? 'destroyed' : 'timeout')
     }
   }
 
@@ -205,7 +185,7 @@ export class Closing {
 
     await Promise.resolve()
 
-    let turns = unsent.encrypterMayQueue() ? QUIET_TURNS : 0
+    let turns = unsent.quietTurns()
 
     while (!this.#isOver && (turns > 0 || unsent.isPending())) {
       const { bytesWritten } = socket
@@ -215,9 +195,7 @@ export class Closing {
       // everybody who waited for 'drain' sends first
       await new Promise<void>(resolve => { setImmediate(resolve) })
 
-      if (unsent.encrypterMayQueue()) {
-        turns = wasPending || socket.bytesWritten !== bytesWritten ? QUIET_TURNS : turns - 1
-      }
+      turns = wasPending || socket.bytesWritten !== bytesWritten ? unsent.quietTurns() : turns - 1
     }
   }
 }

@@ -1,38 +1,85 @@
-import { ConnectionClosedError, StreamMessageEvent } from '@libp2p/interface'
-import { AbstractMultiaddrConnection } from '@libp2p/utils'
-import { raceSignal } from 'race-signal'
+import { StreamMessageEvent } from '@libp2p/interface'
 import { Uint8ArrayList, isUint8ArrayList } from 'uint8arraylist'
 import { COPY_BYTES } from '../bytes/copy-run.ts'
-import type { AbortOptions, StreamCloseEvent } from '@libp2p/interface'
+import { QUIET_TURNS } from './closing.ts'
+import { DrainOrder } from './drain-order.ts'
+import { DrainingConnection } from './draining-connection.ts'
+import { EarlyStreams } from './early-streams.ts'
+import { Incoming } from './incoming.ts'
+import { MAX_WRITE_BYTES, Outgoing } from './outgoing.ts'
+import { waitsForEncrypter } from './waits-for-encrypter.ts'
+import type { Unsent } from './closing.ts'
+import type { Reader } from './incoming.ts'
+import type { Writer } from './outgoing.ts'
+import type { Traffic } from './traffic.ts'
+import type { WireFilter } from './wire-filter.ts'
+import type { ConnectionSettings } from '../settings.ts'
+import type { AbortOptions, Stream } from '@libp2p/interface'
+import type { AbstractMultiaddrConnectionInit, SendResult } from '@libp2p/utils'
+import type { Socket } from 'node:net'
+
+export interface MessageConnectionInit extends Omit<AbstractMultiaddrConnectionInit, 'inactivityTimeout'> {
+  /** A connected socket, created with `allowHalfOpen: true` */
+  socket: Socket
+  settings: ConnectionSettings
+
+  /** Stands between the connection and the socket at first */
+  filter?: WireFilter
+
+  /**
+   * How long data that the filter has answered waits for the next `send`, in ms: the reader of the answer will send
+   * more. With 0 it leaves like any other
+   */
+  gather?: number
+}
 
 /**
- * libp2p's base class of a connection, repaired. Delete this class when `@libp2p/utils`
- * no longer does these:
- *
- * - `onDrain` resolves at once from its second use on
- * - all that comes and is sent goes through lists, which cost more than a small message itself. Here it
- * takes the direct way if nothing waits, which is nearly always
+ * What a connection over a socket sends and receives. In libp2p's base class all of it goes through lists, which cost more than
+ * a small message itself. Here it takes the direct way if nothing waits, which is nearly always
  */
-export abstract class MessageConnection extends AbstractMultiaddrConnection {
-  #drained?: PromiseWithResolvers<void>
+export abstract class MessageConnection extends DrainingConnection implements Reader, Writer {
+  protected readonly socket: Socket
+  protected readonly incoming: Incoming
+  protected readonly outgoing: Outgoing
 
-  /** The error that ended the connection. Undefined after a close */
-  closeError?: Error
+  /** For how many turns of the event loop an encrypter may still write after `close`. Only those that queue pause a connection */
+  #quietTurns = 0
+  readonly #gather: number
 
-  /** The connection is over, and this event is about to be dispatched */
-  protected abstract beforeClose (event: StreamCloseEvent): void
+  /** Until it is done */
+  #filter?: WireFilter
+
+  /** Wants to know what the connection moves */
+  traffic?: Traffic
+
+  /** Exists once a muxer shares the connection among streams */
+  #drainOrder?: DrainOrder
+
+  /** Exists while a peer that was dialed may not listen for streams yet */
+  #earlyStreams?: EarlyStreams
+
+  constructor ({ socket, settings, filter, gather = 0, ...init }: MessageConnectionInit) {
+    super({ ...init, inactivityTimeout: settings.inactivityTimeout })
+
+    this.socket = socket
+    this.#filter = filter
+    this.#gather = gather
+    this.incoming = new Incoming(socket, this)
+    this.outgoing = new Outgoing(socket, settings.stalledWriteTimeout, this)
+  }
+
+  /** Of the peer, while the socket is open. A multiaddr may hold a name */
+  get remoteIP (): string | undefined {
+    return this.socket.remoteAddress
+  }
+
+  get [waitsForEncrypter] (): true {
+    return true
+  }
 
   abstract close (options?: AbortOptions): Promise<void>
 
-  /** Whether this may go to the socket at once, if nothing waits before it */
-  protected abstract maySendDirectly (data: Uint8Array | Uint8ArrayList): boolean
-
-  /**
-   * Takes all of it.
-   *
-   * @returns whether the socket takes more
-   */
-  protected abstract write (data: Uint8Array | Uint8ArrayList): boolean
+  abstract onStalledWrite (): void
 
   /** Only the base class's `close` calls it */
   async sendClose (): Promise<void> {}
@@ -59,10 +106,12 @@ export abstract class MessageConnection extends AbstractMultiaddrConnection {
       !this.sendingData &&
       this.writeBuffer.byteLength === 0 &&
       this.maxMessageSize == null &&
+      this.#filter == null &&
+      this.#earlyStreams?.holds() !== true &&
       this.listenerCount('idle') === 0 &&
       (data instanceof Uint8Array || isUint8ArrayList(data)) &&
       data.byteLength > 0 &&
-      this.maySendDirectly(data)
+      data.byteLength <= MAX_WRITE_BYTES
 
     if (!isDirect) {
       // the base class keeps it until the socket drains, while the caller may use its buffer again
@@ -70,67 +119,171 @@ export abstract class MessageConnection extends AbstractMultiaddrConnection {
     }
 
     this.log.trace('send %d bytes', data.byteLength)
-    this.writableNeedsDrain = !this.write(data)
+    this.writableNeedsDrain = !this.#write(data)
 
     return !this.writableNeedsDrain
   }
 
-  /**
-   * Wait until the peer has taken enough of what was sent for more to be sent.
-   *
-   * @throws {Error} what ended the connection
-   */
-  async onDrain (options?: AbortOptions): Promise<void> {
-    if (!this.writableNeedsDrain) {
+  /** Sends what could not go the direct way, for example because it waited for 'drain' */
+  sendData (all: Uint8ArrayList): SendResult {
+    if (this.#earlyStreams?.holds() === true) {
+      return { sentBytes: 0, canSendMore: false }
+    }
+
+    // the rest stays in the write buffer of the base class
+    const data = all.byteLength > MAX_WRITE_BYTES ? all.sublist(0, MAX_WRITE_BYTES) : all
+    const answer = this.#filtered(filter => filter.onSend(data), undefined)
+
+    if (answer != null) {
+      if (this.#gather > 0) {
+        this.outgoing.gather(this.#gather)
+      }
+
+      // not before `send` has returned
+      queueMicrotask(() => {
+        if (this.status === 'open') {
+          this.onData(answer)
+        }
+      })
+    }
+
+    return {
+      sentBytes: data.byteLength,
+      canSendMore: this.#write(data)
+    }
+  }
+
+  onRead (data: Uint8Array): void {
+    this.outgoing.onPeerData()
+    this.onData(data)
+    this.#earlyStreams?.onReceived()
+    this.traffic?.onReceived(data.byteLength)
+  }
+
+  sendPause (): void {
+    this.#quietTurns = QUIET_TURNS
+
+    if (this.status === 'open') {
+      this.socket.pause()
+    }
+  }
+
+  sendResume (): void {
+    // the reader of what had been kept may have paused again
+    if (this.readStatus !== 'paused') {
+      this.socket.resume()
+    }
+  }
+
+  /** Called whenever somebody may have begun to listen */
+  protected dispatchReadBuffer (): void {
+    super.dispatchReadBuffer()
+    this.incoming.tryResume()
+  }
+
+  /** A muxer shares the connection from now on. `streams` is the array of the muxer */
+  onMuxed (streams: Stream[], isDialed: boolean): void {
+    this.#drainOrder = new DrainOrder(streams)
+
+    if (isDialed && this.status === 'open') {
+      this.#earlyStreams = new EarlyStreams(streams, () => { this.endEarlyStreams() })
+    }
+  }
+
+  protected endEarlyStreams (): void {
+    const isHolding = this.#earlyStreams?.holds()
+
+    this.#earlyStreams?.end()
+    this.#earlyStreams = undefined
+
+    if (isHolding === true && (this.status === 'open' || this.status === 'closing')) {
+      this.onSocketDrain()
+    }
+  }
+
+  /** The socket has read this. Once closing, everything is read and thrown away */
+  protected receive (data: Uint8Array): void {
+    if (this.status === 'closing') {
       return
     }
 
-    if (!this.#isAlive()) {
-      throw this.#endedBy()
+    const received = this.#filtered(filter => filter.onReceive(data), data)
+
+    if (received != null) {
+      this.incoming.add(received)
+    }
+  }
+
+  /**
+   * The peer has sent FIN or RST.
+   *
+   * @returns whether the connection lives on
+   */
+  protected receiveEnd (): boolean {
+    return this.#filtered(filter => {
+      filter.onEnd()
+
+      return true
+    }, true) === true
+  }
+
+  /** Node also emits 'drain' if the kernel took everything at once and nobody had to wait */
+  protected onSocketDrain (): void {
+    if (this.writableNeedsDrain && this.#earlyStreams?.holds() !== true) {
+      this.#drainOrder?.next()
+      this.safeDispatchEvent('drain')
+    }
+  }
+
+  /** For a close */
+  protected unsent (): Unsent {
+    return {
+      quietTurns: () => this.#quietTurns,
+      // While the socket is full, an encrypter may hold back what its own `send` has accepted,
+      // and sends it after 'drain'
+      isPending: () => this.writableNeedsDrain || this.writeBuffer.byteLength > 0,
+      drain: async () => {
+        // the base class forgets what handlers of its 'idle' event send
+        this.processSendQueue()
+        await this.onDrain()
+      },
+      end: () => {
+        this.writeStatus = 'closing'
+        this.outgoing.flush()
+      }
+    }
+  }
+
+  /** @returns whether the socket takes more; it has taken all of this */
+  #write (data: Uint8Array | Uint8ArrayList): boolean {
+    const canSendMore = this.outgoing.write(data)
+
+    this.#earlyStreams?.onSent()
+    this.traffic?.onSent(data.byteLength, canSendMore)
+
+    return canSendMore
+  }
+
+  /** @returns what the filter answers, or `without` one. Nothing if it has aborted the connection */
+  #filtered <T> (ask: (filter: WireFilter) => T, without: T): T | undefined {
+    const filter = this.#filter
+
+    if (filter == null) {
+      return without
     }
 
-    this.#drained ??= Promise.withResolvers()
+    try {
+      const answer = ask(filter)
 
-    return raceSignal(this.#drained.promise, options?.signal)
-  }
+      if (filter.done) {
+        this.#filter = undefined
+      }
 
-  dispatchEvent (event: Event): boolean {
-    if (event.type === 'close') {
-      this.#onClose(event as StreamCloseEvent)
+      return answer
+    } catch (err: any) {
+      this.#filter = undefined
+      this.abort(err)
     }
-
-    return event.type === 'drain' ? this.#dispatchDrain(event) : super.dispatchEvent(event)
-  }
-
-  /** Called before the listeners of the base class: they count by this event how the connection ended */
-  #onClose (event: StreamCloseEvent): void {
-    this.beforeClose(event)
-    this.closeError = event.error
-    this.#drained?.reject(this.#endedBy())
-  }
-
-  #dispatchDrain (event: Event): boolean {
-    const drained = this.#drained
-    this.#drained = undefined
-
-    const result = super.dispatchEvent(event)
-
-    // the base class has sent what it kept, unless a listener has ended the connection
-    if (this.#isAlive()) {
-      drained?.resolve()
-    } else {
-      drained?.reject(this.#endedBy())
-    }
-
-    return result
-  }
-
-  #isAlive (): boolean {
-    return this.status === 'open' || this.status === 'closing'
-  }
-
-  #endedBy (): Error {
-    return this.closeError ?? new ConnectionClosedError()
   }
 }
 
