@@ -1,13 +1,18 @@
 import { tls } from '@libp2p/tls'
 import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
+import { pEvent } from 'p-event'
 import { optimistic } from '../../src/index.ts'
-import { KiB, MiB, payload, tally, readToEnd } from '../fixtures/bytes.ts'
-import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { KiB, MiB, payload, readToEnd, sendPolitely, tally } from '../fixtures/bytes.ts'
+import { cleaningUp, cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { Inbox } from '../fixtures/raw.ts'
+import { isThorough } from '../fixtures/thorough.ts'
 import { tcp } from '../fixtures/transport.ts'
 import { within } from '../fixtures/waiting.ts'
 import { bareNode } from '../negotiation/fixtures/stacks.ts'
 import type { Tally } from '../fixtures/bytes.ts'
+import type { Defer } from '../fixtures/cleanup.ts'
+import type { Connection, Stream } from '@libp2p/interface'
 import type { Libp2pOptions } from 'libp2p'
 
 const SINK = '/test/sink/1.0.0'
@@ -41,4 +46,57 @@ for (const [name, encrypter] of Object.entries(encrypters)) {
       })
     }
   })
+}
+
+/** How often, and how long the 'close' event of an end may take, in ms: once it took more than 4 s (issue 48) */
+const TIMES = isThorough ? 500 : 5
+const CLOSES_WITHIN = 4_000
+
+describe('a connection with tls() that is closed while both ends send over five streams', function () {
+  this.timeout(600_000)
+
+  it(`is closed at both ends, ${TIMES} times`, async () => {
+    for (let i = 0; i < TIMES; i++) {
+      await cleaningUp(closeBusyConnection)
+    }
+  })
+})
+
+async function closeBusyConnection (defer: Defer): Promise<void> {
+  const options: Libp2pOptions = { transports: [tcp()], connectionEncrypters: [tls()], streamMuxers: [yamux()] }
+  const listener = await bareNode(defer, { ...options, addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] } })
+  const dialer = await bareNode(defer, options)
+  const accepted = new Inbox<Connection>()
+
+  await listener.handle(SINK, async (stream, connection) => {
+    accepted.push(connection)
+    await keepSending(stream)
+  })
+
+  const outbound = await dialer.dial(listener.getMultiaddrs())
+
+  for (let i = 0; i < 5; i++) {
+    void keepSending(await outbound.newStream(SINK))
+  }
+
+  const inbound = await accepted.next()
+  const closed = [outbound, inbound].map(async connection => pEvent(connection, 'close', { rejectionEvents: [], timeout: CLOSES_WITHIN }))
+
+  await outbound.close()
+  await Promise.all(closed)
+}
+
+/** Until the stream ends, or 6 MiB: `onDrain()` of the official transport does not wait */
+async function keepSending (stream: Stream): Promise<void> {
+  const data = payload(64 * KiB)
+
+  stream.addEventListener('message', () => {})
+
+  try {
+    for (let i = 0; i < 100 && stream.status === 'open'; i++) {
+      await sendPolitely(stream, data)
+    }
+  } catch {
+    // it is closed
+  }
 }
