@@ -699,7 +699,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
     if (this.#line != null) {
       // it measures what was sent until now
-      this.#outbox.flush()
+      this.#outbox.sendAll()
       this.#line.onPing(performance.now())
     }
   }
@@ -758,7 +758,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   /** Leaves at once: the end of the connection may be next */
   #goAway (reason: number): void {
     this.#outbox.add(FrameType.goAway, 0, 0, reason)
-    this.#outbox.flush()
+    this.#outbox.sendAll()
   }
 
   #fail (err: Error): void {

@@ -1,6 +1,7 @@
 import { isUint8ArrayList, Uint8ArrayList } from 'uint8arraylist'
 import { COPY_BYTES, CopyRun, newSlab } from '../bytes/copy-run.ts'
-import { flushSoon, isExiting } from '../event-loop/flush-soon.ts'
+import { flushAtEndOfTurn, flushSoon, isExiting } from '../event-loop/flush-soon.ts'
+import { hasImmediate } from '../event-loop/immediate.ts'
 import { HEADER_BYTES, MAX_FRAME_BYTES, writeHeader } from './frames.ts'
 import type { Batcher } from '../event-loop/flush-soon.ts'
 
@@ -24,7 +25,14 @@ const SMALL_BATCH = HEADER_BYTES + MAX_FRAME_BYTES
 const LARGE_BATCH = 4 * SMALL_BATCH
 
 /**
- * Gathers the frames that are sent with no `await` between, so that they leave in one `send` of the connection: one
+ * - `idle`: nothing was sent in this turn of the event loop
+ * - `soon`: what was gathered leaves before anything goes on that is awaited
+ * - `late`: the first frames have left, so that the peer wakes up. The rest leaves at the end of the turn
+ */
+type State = 'idle' | 'soon' | 'late'
+
+/**
+ * Gathers the frames of a turn of the event loop, so that they leave in one `send` of the connection: one
  * message of an encrypter, and one write to the socket.
  *
  * Small data is copied, since its owner may reuse the buffer as soon as `send` returns. Large data is not, so it
@@ -38,6 +46,7 @@ export class Outbox implements Batcher {
 
   /** Whether some data was not copied */
   #isLarge = false
+  #state: State = 'idle'
 
   constructor (init: OutboxInit) {
     this.#init = init
@@ -47,10 +56,11 @@ export class Outbox implements Batcher {
     const bytes = HEADER_BYTES + (data?.byteLength ?? 0)
 
     if (this.#bytes > 0 && this.#bytes + bytes > this.#limit) {
-      this.flush()
+      this.sendAll()
     }
 
-    if (this.#bytes === 0 && !isExiting()) {
+    if (this.#state === 'idle') {
+      this.#state = 'soon'
       flushSoon(this)
     }
 
@@ -68,11 +78,25 @@ export class Outbox implements Batcher {
 
     // nothing that waits leaves once the process exits
     if (isExiting()) {
-      this.flush()
+      this.sendAll()
     }
   }
 
+  /** The time has come to send */
   flush (): void {
+    const isLate = this.#state === 'soon' && hasImmediate
+
+    this.#state = isLate ? 'late' : 'idle'
+
+    if (isLate) {
+      flushAtEndOfTurn(this)
+    }
+
+    this.sendAll()
+  }
+
+  /** Send what was gathered now */
+  sendAll (): void {
     if (this.#bytes > 0) {
       this.#endRun()
 
@@ -88,7 +112,7 @@ export class Outbox implements Batcher {
   /** Send what its owner may change next */
   flushLarge (): void {
     if (this.#isLarge) {
-      this.flush()
+      this.sendAll()
     }
   }
 

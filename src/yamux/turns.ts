@@ -103,7 +103,7 @@ export class Turns {
       return bytes
     }
 
-    return Math.min(room, limit ?? MAX_FRAME_BYTES)
+    return Math.min(limit ?? MAX_FRAME_BYTES, this.#isFull ? room : Infinity)
   }
 
   onSent (sender: Sender, bytes: number): void {
