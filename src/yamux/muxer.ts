@@ -328,7 +328,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   }
 
   sendUpdate ({ streamId }: YamuxStream, flags: number, bytes: number): void {
-    this.#outbox.add(FrameType.windowUpdate, flags, streamId, bytes)
+    this.#outbox.add(FrameType.windowUpdate, flags, streamId, bytes, undefined, flags !== 0)
   }
 
   flushLarge (): void {

@@ -26,10 +26,12 @@ const LARGE_BATCH = 4 * SMALL_BATCH
 
 /**
  * - `idle`: nothing was sent in this turn of the event loop
- * - `soon`: what was gathered leaves before anything goes on that is awaited
+ * - `lazy`: what was gathered leaves at the end of the turn
+ * - `soon`: it leaves before anything goes on that is awaited
+ * - `soon of lazy`: the same, and the end of the turn is awaited
  * - `late`: the first frames have left, so that the peer wakes up. The rest leaves at the end of the turn
  */
-type State = 'idle' | 'soon' | 'late'
+type State = 'idle' | 'lazy' | 'soon' | 'soon of lazy' | 'late'
 
 /**
  * Gathers the frames of a turn of the event loop, so that they leave in one `send` of the connection: one
@@ -52,18 +54,15 @@ export class Outbox implements Batcher {
     this.#init = init
   }
 
-  add (type: number, flags: number, streamId: number, length: number, data?: Uint8Array | Uint8ArrayList): void {
+  /** Nobody waits for a frame that is not urgent: it leaves with others, or at the end of the turn */
+  add (type: number, flags: number, streamId: number, length: number, data?: Uint8Array | Uint8ArrayList, isUrgent = true): void {
     const bytes = HEADER_BYTES + (data?.byteLength ?? 0)
 
     if (this.#bytes > 0 && this.#bytes + bytes > this.#limit) {
       this.sendAll()
     }
 
-    if (this.#state === 'idle') {
-      this.#state = 'soon'
-      flushSoon(this)
-    }
-
+    this.#schedule(isUrgent)
     writeHeader(header, type, flags, streamId, length)
     this.#copy(header)
     this.#bytes += bytes
@@ -84,15 +83,24 @@ export class Outbox implements Batcher {
 
   /** The time has come to send */
   flush (): void {
-    const isLate = this.#state === 'soon' && hasImmediate
-
-    this.#state = isLate ? 'late' : 'idle'
-
-    if (isLate) {
+    if (this.#state === 'soon' && hasImmediate) {
       flushAtEndOfTurn(this)
     }
 
+    this.#state = (this.#state === 'soon' && hasImmediate) || this.#state === 'soon of lazy' ? 'late' : 'idle'
     this.sendAll()
+  }
+
+  #schedule (isUrgent: boolean): void {
+    const isSoon = isUrgent || !hasImmediate
+
+    if (isSoon && (this.#state === 'idle' || this.#state === 'lazy')) {
+      this.#state = this.#state === 'idle' ? 'soon' : 'soon of lazy'
+      flushSoon(this)
+    } else if (this.#state === 'idle') {
+      this.#state = 'lazy'
+      flushAtEndOfTurn(this)
+    }
   }
 
   /** Send what was gathered now */

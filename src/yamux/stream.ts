@@ -599,13 +599,20 @@ export class YamuxStream extends AbstractStream implements Sender {
   // --- receiving
 
   onData (data: Uint8Array | Uint8ArrayList): void {
-    if (this.readStatus === 'readable' && this.readBuffer.byteLength === 0 && this.listenerCount('message') > 0) {
-      this.dispatchEvent(new StreamMessageEvent(data))
-    } else {
+    if (this.readStatus !== 'readable' || this.readBuffer.byteLength > 0 || this.listenerCount('message') === 0) {
       super.onData(data)
+      this.#onTaken()
+      return
     }
 
-    this.#onTaken()
+    if (this.#loop == null) {
+      // an update for what is about to be read leaves with the answer
+      this.#onTaken()
+      this.dispatchEvent(new StreamMessageEvent(data))
+    } else {
+      this.dispatchEvent(new StreamMessageEvent(data))
+      this.#onTaken()
+    }
   }
 
   protected dispatchReadBuffer (): void {
