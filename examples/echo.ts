@@ -5,9 +5,8 @@
  *   npm run example examples/echo.ts
  */
 import { noise } from '@libp2p/noise'
-import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
-import { optimistic, tcp } from 'libp2p-fast-tcp'
+import { optimistic, tcp, yamux } from 'libp2p-fast-tcp'
 import type { Libp2p } from '@libp2p/interface'
 
 const ECHO = '/echo/1.0.0'
@@ -17,7 +16,7 @@ async function createNode (listen: string[] = []): Promise<Libp2p> {
     addresses: { listen },
     transports: [tcp()],
     connectionEncrypters: [optimistic(noise())],
-    streamMuxers: [optimistic(yamux())]
+    streamMuxers: [yamux()]
   })
 }
 

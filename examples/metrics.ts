@@ -10,10 +10,10 @@ import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
 import { prometheusMetrics } from '@libp2p/prometheus-metrics'
 import { tcp as officialTcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
+import { yamux as stockYamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
-import { optimistic, tcp } from 'libp2p-fast-tcp'
+import { optimistic, tcp, yamux } from 'libp2p-fast-tcp'
 import { linux } from 'libp2p-fast-tcp/linux'
 import { Registry } from 'prom-client'
 
@@ -23,14 +23,14 @@ const peer = await createLibp2p({
   addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
   transports: [officialTcp()],
   connectionEncrypters: [noise()],
-  streamMuxers: [yamux()],
+  streamMuxers: [stockYamux()],
   services: { ping: ping() }
 })
 
 const node = await createLibp2p({
   transports: [tcp({ linux: kernel() })],
   connectionEncrypters: [optimistic(noise())],
-  streamMuxers: [optimistic(yamux())],
+  streamMuxers: [yamux()],
   services: { ping: ping() },
   metrics: prometheusMetrics({ registry })
 })

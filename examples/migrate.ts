@@ -8,9 +8,9 @@
 import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
 import { tcp as officialTcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
+import { yamux as stockYamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
-import { optimistic, tcp } from 'libp2p-fast-tcp'
+import { optimistic, tcp, yamux } from 'libp2p-fast-tcp'
 
 const addresses = { listen: ['/ip4/127.0.0.1/tcp/0'] }
 const services = { ping: ping() }
@@ -22,7 +22,7 @@ const before = await createLibp2p({
     officialTcp({ inboundSocketInactivityTimeout: 60_000, dialOpts: { keepAlive: true } })
   ],
   connectionEncrypters: [noise()],
-  streamMuxers: [yamux()]
+  streamMuxers: [stockYamux()]
 })
 
 const after = await createLibp2p({
@@ -35,7 +35,7 @@ const after = await createLibp2p({
   // saves another one to peers that do not name their muxers, such as rust-libp2p
   connectionEncrypters: [optimistic(noise())],
   // saves one on every stream to a peer that is known to speak the protocol
-  streamMuxers: [optimistic(yamux())]
+  streamMuxers: [yamux()]
 })
 
 async function dial (name: string, from: typeof before, to: typeof before): Promise<void> {

@@ -14,12 +14,11 @@ import { dcutr } from '@libp2p/dcutr'
 import { identify, identifyPush } from '@libp2p/identify'
 import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
-import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
-import { optimistic, tcp } from 'libp2p-fast-tcp'
+import { optimistic, tcp, yamux } from 'libp2p-fast-tcp'
 import { holePunching, reusePort } from 'libp2p-fast-tcp/nat'
 
-const stack = { connectionEncrypters: [optimistic(noise())], streamMuxers: [optimistic(yamux())] }
+const stack = { connectionEncrypters: [optimistic(noise())], streamMuxers: [yamux()] }
 
 const relay = await createLibp2p({
   ...stack,

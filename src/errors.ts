@@ -60,16 +60,6 @@ export class IncompatibleUtilsError extends UnsupportedOperationError {
   }
 }
 
-/** The muxer in `optimistic()` is one for libp2p 2, such as yamux before version 8 */
-export class IncompatibleMuxerError extends UnsupportedOperationError {
-  static name = 'IncompatibleMuxerError'
-
-  constructor (protocol: string) {
-    super(`The muxer of ${protocol} was made for libp2p 2: it has newStream, and no createStream. Install @libp2p/yamux 8.0.3 or later, or @chainsafe/libp2p-yamux 8.0.1`)
-    this.name = 'IncompatibleMuxerError'
-  }
-}
-
 /** The option `timeout` of a dial passed. `start` is when the dial began, by the clock of `performance.now()` */
 export function connectTimeoutError (endpoint: string, start: number): TimeoutError {
   return new TimeoutError(printable(`connection error ${endpoint}: Connection timeout after ${Math.round(performance.now() - start)}ms`))

@@ -200,49 +200,6 @@ export interface TCPOptions {
   attemptDelay?: number | false
 
   /**
-   * Share each connection among its streams, by bytes. Otherwise one busy stream keeps all
-   * that were opened after it from sending, libp2p's ping among them, and libp2p aborts the
-   * connection (js-libp2p#3463).
-   *
-   * @default true
-   */
-  fairStreams?: boolean
-
-  /**
-   * Let the peer wait for the readers of streams. A stream that pauses loses nothing, however
-   * long, and what is read with `for await` pauses by itself when 128 KiB wait for the reader. Otherwise a
-   * pause aborts the stream after 4 MiB, and a handler that is slower than the network has
-   * all that the peer sends in memory.
-   *
-   * Works with muxers that have windows, as yamux does. Up to a window may still arrive after a
-   * pause: 16 MiB for each stream, mostly less with `credit`. A connection with 64 MiB that nobody reads, or
-   * 512 MiB without `credit`, is aborted with a `StreamBufferError`.
-   *
-   * @default true
-   */
-  backpressure?: boolean
-
-  /**
-   * With yamux: let a peer send on each stream what its reader takes, and about what arrives in
-   * three round trips. A peer that uploads then fills no queue for seconds, in
-   * which its own new streams and pings would starve. Otherwise js-yamux lets it send 16 MiB after
-   * six messages, on any path. A connection with 64 MiB that nobody reads is aborted with a
-   * `StreamBufferError`.
-   *
-   * @default true
-   */
-  credit?: boolean
-
-  /**
-   * With yamux: send no more than about what arrives in three round trips before the peer has answered a ping of
-   * yamux. Otherwise the kernel takes about a megabyte, which new streams and answers to the pings of the peer
-   * cannot pass. There is no limit while pings are fast.
-   *
-   * @default true
-   */
-  sendWindow?: boolean
-
-  /**
    * Dial from the port that a listener listens on, as `reusePort()` of `libp2p-fast-tcp/nat` makes it. A NAT then maps both to the same
    * public port: other peers observe an address at which this one may be
    * reached, and hole punching can work. docs/nat.md explains it.

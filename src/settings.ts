@@ -77,10 +77,6 @@ const RULES: Record<keyof TCPOptions, Rule> = {
   closeServerOnMaxConnections: anObject(LIMIT_RULES),
   optimistic: aBoolean,
   attemptDelay: { mustBe: 'false or 10 or more milliseconds', holds: value => value === false || (typeof value === 'number' && value >= 10) },
-  fairStreams: aBoolean,
-  backpressure: aBoolean,
-  credit: aBoolean,
-  sendWindow: aBoolean,
   reusePort: { mustBe: 'what reusePort() of libp2p-fast-tcp/nat returns', holds: value => isPluginFor('reusePort', value) },
   linux: { mustBe: 'what linux() of libp2p-fast-tcp/linux returns', holds: value => isPluginFor('linux', value) },
   // Node knows more options of sockets and servers

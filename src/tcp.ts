@@ -1,17 +1,14 @@
 import { ConnectionClosedError, serviceCapabilities, transportSymbol } from '@libp2p/interface'
 import { isSupported } from './addresses.ts'
+import { assertBaseClass } from './base-class.ts'
 import { LingeringSockets } from './connection/fin-wait.ts'
 import { OpenSockets } from './connection/open-sockets.ts'
 import { ordinary } from './dial/connect.ts'
 import { Dialer } from './dial/dialer.ts'
 import { dialerMetrics } from './dial/metrics.ts'
-import { ConnectionFlow } from './flow/connection-flow.ts'
-import { YamuxFlows } from './flow/yamux-flows.ts'
-import { assertBaseClass } from './foreign/base-class.ts'
-import { expectIdentity } from './foreign/check.ts'
 import { TCPListener } from './listener/listener.ts'
-import { gateNewStreams } from './optimistic/streams/early-dialer.ts'
 import { attach } from './plugin.ts'
+import { expectIdentity } from './presumed.ts'
 import { safeLogger } from './safe-logger.ts'
 import { listenerSettings, transportSettings } from './settings.ts'
 import type { TCPComponents } from './components.ts'
@@ -40,9 +37,6 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
   /** Every connection, dialed and accepted. Key: its timeline, which is also that of the upgraded connection */
   readonly #connections = new WeakMap<object, SocketConnection>()
 
-  /** What passes between the muxers and their connections */
-  readonly #yamuxFlows?: YamuxFlows
-
   /**
    * @throws {InvalidParametersError} if an option has a wrong value, or none has this name
    * @throws {Error} what a plug-in says if it cannot work with these options
@@ -59,7 +53,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
     this.#logger = safeLogger(components.logger)
 
     const log = this.#logger.forComponent('libp2p:tcp')
-    const { linux, reusePort, fairStreams = true, backpressure = true, credit = true, sendWindow = true } = this.#settings
+    const { linux, reusePort } = this.#settings
 
     const host = { transport: this, components, options: this.#settings, sockets: this.#sockets, log }
     const kernel = attach(linux, host, { connector: ordinary, bindServer: (server, options) => { server.listen(options) } })
@@ -82,16 +76,11 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
       log
     })
 
-    if (credit || sendWindow) {
-      this.#yamuxFlows = new YamuxFlows({ credit, sendWindow })
-    }
-
     // before the listeners of services, which open streams
     components.events?.addEventListener('connection:open', ({ detail: connection }) => {
       const maConn = this.#connections.get(connection.timeline)
 
       if (maConn == null) {
-        this.#yamuxFlows?.leave(connection)
         return
       }
 
@@ -100,15 +89,7 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
         return
       }
 
-      if (fairStreams && dialed.has(connection.timeline)) {
-        gateNewStreams(connection)
-      }
-
-      if (fairStreams || backpressure) {
-        maConn.traffic = new ConnectionFlow(connection, { fairStreams, backpressure, line: this.#yamuxFlows?.of(connection) })
-      } else {
-        maConn.onMuxed(connection.streams, dialed.has(connection.timeline))
-      }
+      maConn.onMuxed(connection.streams, dialed.has(connection.timeline))
     })
   }
 
@@ -142,8 +123,6 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
    * @throws {Error} the upgrader's error if the upgrade fails
    */
   async dial (ma: Multiaddr, options: TCPDialOptions): Promise<Connection> {
-    this.#yamuxFlows?.adopt(options.upgrader)
-
     const connection = await this.#dialer.dial(ma, options)
 
     expectIdentity('timeline', this.#connections.has(connection.timeline))
@@ -155,8 +134,6 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
    * @throws {InvalidParametersError} if an option has a wrong value
    */
   createListener (options: TCPCreateListenerOptions): Listener {
-    this.#yamuxFlows?.adopt(options.upgrader)
-
     return new TCPListener({
       settings: listenerSettings(this.#settings, options),
       upgrader: options.upgrader,

@@ -11,7 +11,6 @@ import { waitsForEncrypter } from './waits-for-encrypter.ts'
 import type { Unsent } from './closing.ts'
 import type { Reader } from './incoming.ts'
 import type { Writer } from './outgoing.ts'
-import type { Traffic } from './traffic.ts'
 import type { WireFilter } from './wire-filter.ts'
 import type { ConnectionSettings } from '../settings.ts'
 import type { AbortOptions, Stream } from '@libp2p/interface'
@@ -48,9 +47,6 @@ export abstract class MessageConnection extends DrainingConnection implements Re
 
   /** Until it is done */
   #filter?: WireFilter
-
-  /** Wants to know what the connection moves */
-  traffic?: Traffic
 
   /** Exists once a muxer shares the connection among streams */
   #drainOrder?: DrainOrder
@@ -157,7 +153,6 @@ export abstract class MessageConnection extends DrainingConnection implements Re
     this.outgoing.onPeerData()
     this.onData(data)
     this.#earlyStreams?.onReceived()
-    this.traffic?.onReceived(data.byteLength)
   }
 
   sendPause (): void {
@@ -259,7 +254,6 @@ export abstract class MessageConnection extends DrainingConnection implements Re
     const canSendMore = this.outgoing.write(data)
 
     this.#earlyStreams?.onSent()
-    this.traffic?.onSent(data.byteLength, canSendMore)
 
     return canSendMore
   }

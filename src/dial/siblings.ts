@@ -1,5 +1,5 @@
 import { CODE_P2P } from '@multiformats/multiaddr'
-import { expectIdentity } from '../foreign/check.ts'
+import { expectIdentity } from '../presumed.ts'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
 /** The addresses of one peer that one dial has */

@@ -1,10 +1,8 @@
 import { serviceCapabilities } from '@libp2p/interface'
-import { NOISE, PLAINTEXT } from '../libp2p.ts'
+import { PLAINTEXT } from '../libp2p.ts'
 import { safeLogger } from '../safe-logger.ts'
-import { coalesceSends } from './noise-batches.ts'
-import { isFilterable } from './streams/filterable-stream.ts'
-import { Proposal } from './streams/proposal.ts'
-import type { ProposalOutcome } from './streams/proposal.ts'
+import { ProposedConnection } from './proposed-connection.ts'
+import type { ProposalOutcome } from './proposal.ts'
 import type { ComponentLogger, ConnectionEncrypter, CounterGroup, Logger, MessageStream, Metrics, SecureConnectionOptions, SecuredConnection, StreamMuxerFactory, Upgrader, UpgraderOptions } from '@libp2p/interface'
 
 export interface OptimisticEncrypterComponents {
@@ -16,7 +14,7 @@ export interface OptimisticEncrypterComponents {
 /**
  * Saves the round trip in which the two ends of a secured connection agree on a muxer, if the
  * peer's handshake does not settle it. To that end it proposes the only muxer and starts it at
- * once. It also makes Noise encrypt what is sent with no `await` between as one message.
+ * once.
  */
 export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEncrypter<Extensions> {
   readonly protocol: string
@@ -47,39 +45,31 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
   ]
 
   async secureInbound (connection: MessageStream, options?: SecureConnectionOptions): Promise<SecuredConnection<Extensions>> {
-    return this.#coalescing(connection, await this.#encrypter.secureInbound(connection, options))
+    return this.#encrypter.secureInbound(connection, options)
   }
 
   async secureOutbound (connection: MessageStream, options?: SecureConnectionOptions): Promise<SecuredConnection<Extensions>> {
-    const secured = this.#coalescing(connection, await this.#encrypter.secureOutbound(connection, options))
-    const muxer = this.#muxerToPresume(secured, options)
+    const secured = await this.#encrypter.secureOutbound(connection, options)
+    const streamMuxer = this.#muxerToPresume(secured, options)
 
-    if (muxer == null || !isFilterable(secured.connection, 'securedConnection')) {
+    if (streamMuxer == null) {
       return secured
     }
 
-    this.#log('presume %s', muxer.protocol)
+    this.#log('presume %s', streamMuxer.protocol)
 
-    new Proposal({
-      stream: secured.connection,
-      protocol: muxer.protocol,
-      replyTimeout: this.#replyTimeout,
-      onOutcome: outcome => {
-        this.#log('proposal of %s was %s', muxer.protocol, outcome)
-        this.#metrics?.increment({ [outcome]: true })
-      }
-    }).send()
-
-    return { ...secured, streamMuxer: muxer }
-  }
-
-  /** Only Noise: other encrypters may keep the buffers, or encrypt larger pieces themselves */
-  #coalescing (connection: MessageStream, secured: SecuredConnection<Extensions>): SecuredConnection<Extensions> {
-    if (this.protocol === NOISE) {
-      coalesceSends(secured.connection, connection)
+    return {
+      ...secured,
+      streamMuxer,
+      connection: new ProposedConnection(secured.connection, {
+        protocol: streamMuxer.protocol,
+        replyTimeout: this.#replyTimeout,
+        onOutcome: outcome => {
+          this.#log('proposal of %s was %s', streamMuxer.protocol, outcome)
+          this.#metrics?.increment({ [outcome]: true })
+        }
+      })
     }
-
-    return secured
   }
 
   /** The only configured muxer, unless the handshake or the caller of the dial chose one */

@@ -3,16 +3,14 @@ import { MAX_TIMEOUT, checkOptions, milliseconds } from '../check-options.ts'
 import { PROTOCOL_NEGOTIATION_TIMEOUT } from '../libp2p.ts'
 import { OptimisticEncrypter } from './encrypter.ts'
 import { forwardLifecycle } from './forward-lifecycle.ts'
-import { OptimisticMuxerFactory } from './streams/muxer-factory.ts'
 import type { OptimisticEncrypterComponents } from './encrypter.ts'
 import type { Rule } from '../check-options.ts'
-import type { OptimisticMuxerComponents } from './streams/muxer-factory.ts'
-import type { ConnectionEncrypter, StreamMuxerFactory } from '@libp2p/interface'
+import type { ConnectionEncrypter } from '@libp2p/interface'
 
 export interface OptimisticInit {
   /**
    * How long a peer may take to answer a proposal, in ms, from 1 on. After that the
-   * stream is aborted with a `TimeoutError`; if a muxer was proposed, the connection is
+   * connection is aborted with a `TimeoutError`
    *
    * @default 10_000
    */
@@ -22,53 +20,39 @@ export interface OptimisticInit {
 const RULES: Record<keyof OptimisticInit, Rule> = { replyTimeout: milliseconds(1) }
 
 /**
- * Decorates a factory of a stream muxer or of a connection encrypter, as `createLibp2p` takes
- * it. What it makes then negotiates without waiting for the answer.
- *
- * - a stream muxer saves a round trip on every stream of one protocol, if the caller passes
- * `negotiateFully: false` or the peer is known to speak the protocol
- * - a connection encrypter saves a round trip on every dial to a peer that does not name its
- * muxers in the security handshake, if exactly one muxer is configured. It also makes Noise
- * encrypt what is sent with no `await` between as one message, with any peer. Streams of small
- * messages then take a fraction of the time
+ * Decorates a factory of a connection encrypter, as `createLibp2p` takes it. A dial to a peer that does not name its
+ * muxers in the security handshake saves a round trip, if exactly one muxer is configured.
  *
  * @example
  *
  * ```TypeScript
  * import { noise } from '@libp2p/noise'
- * import { yamux } from '@libp2p/yamux'
  * import { createLibp2p } from 'libp2p'
- * import { optimistic, tcp } from 'libp2p-fast-tcp'
+ * import { optimistic, tcp, yamux } from 'libp2p-fast-tcp'
  *
  * const node = await createLibp2p({
  *   transports: [tcp()],
  *   connectionEncrypters: [optimistic(noise())],
- *   streamMuxers: [optimistic(yamux())]
+ *   streamMuxers: [yamux()]
  * })
  * ```
  *
  * @throws {InvalidParametersError} if an option has a wrong value, or none has this name. On creation of
  * the node, if the factory makes something else
  */
-export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory, init?: OptimisticInit): (components: Components & OptimisticMuxerComponents) => StreamMuxerFactory
-export function optimistic <Components, Extensions> (factory: (components: Components) => ConnectionEncrypter<Extensions>, init?: OptimisticInit): (components: Components & OptimisticEncrypterComponents) => ConnectionEncrypter<Extensions>
-export function optimistic <Components> (factory: (components: Components) => StreamMuxerFactory | ConnectionEncrypter, init?: OptimisticInit | null) {
+export function optimistic <Components, Extensions> (factory: (components: Components) => ConnectionEncrypter<Extensions>, init?: OptimisticInit | null): (components: Components & OptimisticEncrypterComponents) => ConnectionEncrypter<Extensions> {
   checkOptions('optimistic()', init, RULES)
 
   const timeout = Math.min(init?.replyTimeout ?? PROTOCOL_NEGOTIATION_TIMEOUT, MAX_TIMEOUT)
 
-  return (components: Components & OptimisticMuxerComponents & OptimisticEncrypterComponents): StreamMuxerFactory | ConnectionEncrypter => {
+  return components => {
     const made: unknown = typeof factory === 'function' ? factory(components) : undefined
 
-    if (hasMethod<StreamMuxerFactory>(made, 'createStreamMuxer')) {
-      return forwardLifecycle(made, new OptimisticMuxerFactory(made, components, timeout))
-    }
-
-    if (hasMethod<ConnectionEncrypter>(made, 'secureOutbound')) {
+    if (hasMethod<ConnectionEncrypter<Extensions>>(made, 'secureOutbound')) {
       return forwardLifecycle(made, new OptimisticEncrypter(made, components, timeout))
     }
 
-    throw new InvalidParametersError('optimistic() takes a factory of a stream muxer or of a connection encrypter, such as yamux() or noise()')
+    throw new InvalidParametersError('optimistic() takes a factory of a connection encrypter, such as noise(). The muxer that negotiates optimistically is yamux() of libp2p-fast-tcp')
   }
 }
 

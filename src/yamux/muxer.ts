@@ -13,7 +13,7 @@ import { Line } from './line.ts'
 import { Outbox } from './outbox.ts'
 import { PeerReminders } from './peer-reminders.ts'
 import { Pings } from './pings.ts'
-import { Proposal } from './proposal.ts'
+import { Proposal } from '../optimistic/proposal.ts'
 import { ReceiveWindow } from './receive-window.ts'
 import { RoundTrip } from './round-trip.ts'
 import { StreamGate } from './stream-gate.ts'
@@ -23,7 +23,7 @@ import { WindowBudget } from './window-budget.ts'
 import type { Frame } from './decoder.ts'
 import type { FrameHeader } from './frames.ts'
 import type { NodeUnread } from './node-unread.ts'
-import type { ProposalOutcome } from './proposal.ts'
+import type { ProposalOutcome } from '../optimistic/proposal.ts'
 import type { YamuxSettings } from './settings.ts'
 import type { StreamMuxerPart } from './stream.ts'
 import type { KnownProtocols } from '../optimistic/known-protocols.ts'
@@ -287,7 +287,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
       },
       onFailed: error => { stream.fail(error) },
       onFinAllowed: () => { stream.onFinAllowed() },
-      onOutcome: (outcome, error) => {
+      onOutcome: outcome => {
         stream.log('proposal of %s was %s', protocol, outcome)
         onOutcome(outcome)
 

@@ -6,7 +6,7 @@ import { Flag } from './frames.ts'
 import { KeptFin } from './kept-fin.ts'
 import { ReadLoop } from './read-loop.ts'
 import type { Frame } from './decoder.ts'
-import type { Proposal } from './proposal.ts'
+import type { Proposal } from '../optimistic/proposal.ts'
 import type { Data } from './read-loop.ts'
 import type { ReceiveWindow } from './receive-window.ts'
 import type { Sender, Turns } from './turns.ts'
@@ -576,7 +576,7 @@ export class YamuxStream extends AbstractStream implements Sender {
         this.#failure = error
       }
 
-      this.#proposal.onEnd(outcome, error)
+      this.#proposal.onEnd(outcome)
     }
 
     this.#muxer.onUnread(-this.#unread)

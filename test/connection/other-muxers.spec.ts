@@ -23,7 +23,7 @@ describe('js-libp2p #3463: tcp() with a muxer of somebody else', () => {
 
   for (const [name, muxer] of Object.entries(MUXERS)) {
     it(`${name}: of the streams of a full connection those with little to send go first, and those with nothing last`, async () => {
-      const options = { streamMuxers: [muxer()], connectionMonitor: { enabled: false }, tcp: { fairStreams: false, backpressure: false } }
+      const options = { streamMuxers: [muxer()], connectionMonitor: { enabled: false } }
       const [dialer, listener] = await Promise.all([createNode(defer, options), createNode(defer, { listen: true, ...options })])
       const port = await slowLine(defer, Number(listener.getMultiaddrs()[0].getComponents()[1].value), 8 * MiB)
       const received = await takeUploads(listener)

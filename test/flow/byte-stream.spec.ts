@@ -28,7 +28,7 @@ describe('a handler that reads with byteStream', function () {
   })
 
   it('makes the peer wait if it pauses the stream behind each read and has room for a window', async () => {
-    const { dialed, listener } = await line(defer, { muxer: 'optimistic(yamux)' })
+    const { dialed, listener } = await line(defer, {})
     const { outgoing, incoming } = await openStream(dialed, listener)
     const sender = sendNumbered(outgoing, 32 * MiB)
     const bytes = byteStream(incoming, { maxBufferSize: 32 * MiB })

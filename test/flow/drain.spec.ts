@@ -63,9 +63,7 @@ describe('onDrain() of a stream', () => {
     [KiB, 'yamux', 'dialed'],
     [64 * KiB, 'yamux', 'dialed'],
     [MiB, 'yamux', 'dialed'],
-    [64 * KiB, 'yamux', 'accepted'],
-    [64 * KiB, 'chainsafe yamux', 'dialed'],
-    [64 * KiB, 'optimistic(yamux)', 'accepted']
+    [64 * KiB, 'yamux', 'accepted']
   ]
 
   for (const [size, muxer, by] of cases) {

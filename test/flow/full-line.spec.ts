@@ -1,5 +1,5 @@
 import { byteStream } from '@libp2p/utils'
-import { yamux } from '@libp2p/yamux'
+import { yamux as stockYamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { testsAtOnce } from '../fixtures/all-at-once.ts'
 import { MiB } from '../fixtures/bytes.ts'
@@ -93,7 +93,7 @@ describe('an upload to a stock peer over a slow line, beside others (with THOROU
   const itAtOnce = testsAtOnce()
 
   itAtOnce('has all on its way that the kernel takes with sendWindow: false', async defer => {
-    const upload = await uploadToStock(defer, { tcp: { sendWindow: false } })
+    const upload = await uploadToStock(defer, { yamux: { sendWindow: false } })
 
     await until(() => upload.received() > 8 * MiB, 'it is under way', 60_000)
     expect(await usuallyOnItsWay(upload, MiB)).to.be.above(3 * MiB)
@@ -104,7 +104,7 @@ describe('an upload to a stock peer over a slow line, beside others (with THOROU
     const muxers: StreamMuxer[] = []
     const upload = await uploadToStock(defer, {
       stockMuxer: () => {
-        const factory = yamux()()
+        const factory = stockYamux()()
         const { createStreamMuxer } = factory
 
         factory.createStreamMuxer = connection => {

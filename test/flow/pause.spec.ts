@@ -83,20 +83,17 @@ describe('pause() of a stream that receives', function () {
     { muxer: 'yamux', streams: 1, total: 32 * MiB, size: 64 * KiB, pause: 300, pauses: 2 },
     { muxer: 'yamux', streams: 1, total: 8 * MiB, size: KiB, pause: 100, pauses: 5 },
     { muxer: 'yamux', streams: 20, total: 2 * MiB, size: 64 * KiB, pause: 300, pauses: 1 },
-    { muxer: 'yamux', streams: 1, total: 32 * MiB, size: 64 * KiB, pause: 300, pauses: 1, by: 'accepted' },
-    { muxer: 'chainsafe yamux', streams: 1, total: 32 * MiB, size: 64 * KiB, pause: 300, pauses: 1 },
-    { muxer: 'optimistic(yamux)', streams: 1, total: 32 * MiB, size: 64 * KiB, pause: 300, pauses: 2 },
-    { muxer: 'optimistic(yamux)', streams: 20, total: 2 * MiB, size: 64 * KiB, pause: 300, pauses: 1 }
+    { muxer: 'yamux', streams: 1, total: 32 * MiB, size: 64 * KiB, pause: 300, pauses: 1, by: 'accepted' }
   ]
 
   if (isThorough) {
-    for (const muxer of ['yamux', 'optimistic(yamux)'] as const) {
-      for (const streams of [1, 20]) {
-        for (const [pause, pauses] of [[60_000, 1], [5_000, 3], [100, 20]]) {
-          cases.push({ muxer, streams, total: 400 * MiB / streams, size: 64 * KiB, pause, pauses })
-          cases.push({ muxer, streams, total: 400 * MiB / streams, size: 16 * KiB, pause, pauses })
-          cases.push({ muxer, streams, total: 40 * MiB / streams, size: KiB, pause, pauses })
-        }
+    const muxer = 'yamux'
+
+    for (const streams of [1, 20]) {
+      for (const [pause, pauses] of [[60_000, 1], [5_000, 3], [100, 20]]) {
+        cases.push({ muxer, streams, total: 400 * MiB / streams, size: 64 * KiB, pause, pauses })
+        cases.push({ muxer, streams, total: 400 * MiB / streams, size: 16 * KiB, pause, pauses })
+        cases.push({ muxer, streams, total: 40 * MiB / streams, size: KiB, pause, pauses })
       }
     }
   }
@@ -159,18 +156,6 @@ describe('pause() of a stream that receives', function () {
     }
 
     incoming.abort(new Error('The test is over'))
-    await sending.done.catch(() => {})
-  })
-
-  it('ends the stream with a typed error where the muxer cannot make the peer wait (mplex)', async () => {
-    const { listener, dialed } = await line(defer, { muxer: 'mplex' })
-    const { outgoing, incoming } = await openStream(dialed, listener)
-
-    incoming.pause()
-    const sending = sendNumbered(outgoing, 32 * MiB)
-
-    expect(await closed(incoming)).to.have.nested.property('error.name', 'StreamBufferError')
-    expect(dialed.status).to.equal('open')
     await sending.done.catch(() => {})
   })
 })

@@ -14,7 +14,7 @@ describe(`a node at which ${ARRIVALS} peers of one host arrive at once`, functio
 
   async function accepted (connectionManager: Libp2pOptions['connectionManager']): Promise<number> {
     const node = await createNode(defer, { listen: true, connectionManager })
-    const peers = await Promise.all(Array.from({ length: ARRIVALS }, async () => bareNode(defer, stacks['tcp() with both decorators']())))
+    const peers = await Promise.all(Array.from({ length: ARRIVALS }, async () => bareNode(defer, stacks['all of ours']())))
     const dials = await Promise.allSettled(peers.map(async peer => peer.dial(node.getMultiaddrs())))
 
     return dials.filter(({ status }) => status === 'fulfilled').length

@@ -1,11 +1,10 @@
 import { noise } from '@libp2p/noise'
 import { tcp as officialTcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
-import { optimistic, tcp } from '../../src/index.ts'
+import { yamux as stockYamux } from '@libp2p/yamux'
+import { optimistic, tcp, yamux } from '../../src/index.ts'
 import { linux } from '../../src/linux/index.ts'
 import { reusePort } from '../../src/nat/index.ts'
-import type { TCPOptions } from '../../src/index.ts'
-import type { YamuxMuxerInit } from '@libp2p/yamux'
+import type { TCPOptions, YamuxOptions } from '../../src/index.ts'
 import type { Libp2pOptions } from 'libp2p'
 
 type Transport = (init?: TCPOptions) => any
@@ -32,7 +31,9 @@ export interface StackOptions {
 
   /** Noise by default */
   encrypter?: any
-  yamux?: YamuxMuxerInit
+  
+  /** Of either muxer. The stock one ignores those that it does not know */
+  yamux?: YamuxOptions
 }
 
 /** What a node of this name is made of */
@@ -42,7 +43,7 @@ export function stack (name: StackName, { tcp: init, encrypter = noise(), yamux:
   return {
     transports: [TRANSPORTS[name === 'ours' ? 'plain' : name](init)],
     connectionEncrypters: [isStock ? encrypter : optimistic(encrypter)],
-    streamMuxers: [isStock ? yamux(muxer) : optimistic(yamux(muxer))]
+    streamMuxers: [isStock ? stockYamux(muxer) : yamux(muxer)]
   }
 }
 

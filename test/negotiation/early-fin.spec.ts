@@ -18,7 +18,7 @@ import type { Libp2pOptions } from 'libp2p'
 
 const COUNT = '/test/count/1.0.0'
 const OFFICIAL = '@libp2p/tcp 11'
-const DECORATED = 'tcp() with both decorators'
+const DECORATED = 'all of ours'
 
 /** Streams wait for them most of the time */
 const SLOW = 'in memory that take 30 ms'

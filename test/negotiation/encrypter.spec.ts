@@ -3,10 +3,10 @@ import { serviceDependencies } from '@libp2p/interface'
 import { mplex } from '@libp2p/mplex'
 import { noise } from '@libp2p/noise'
 import { tls } from '@libp2p/tls'
-import { yamux } from '@libp2p/yamux'
+import { yamux as stockYamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
-import { optimistic, tcp } from '../../src/index.ts'
+import { optimistic, tcp, yamux } from '../../src/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { until } from '../fixtures/waiting.ts'
@@ -42,7 +42,7 @@ describe('the muxer of a peer whose handshake does not name it', () => {
     gater?: ConnectionGater
   }
 
-  async function setUp ({ ours, theirs, ourMuxers = [yamux()], theirMuxers = [yamux()], gater = {} }: Options): Promise<Dialed> {
+  async function setUp ({ ours, theirs, ourMuxers = [stockYamux()], theirMuxers = [stockYamux()], gater = {} }: Options): Promise<Dialed> {
     const counts = counters()
     const listener = await echoNode(defer, '127.0.0.1', { connectionEncrypters: [theirs], streamMuxers: theirMuxers })
     const dialer = await bareNode(defer, {
@@ -92,7 +92,7 @@ describe('the muxer of a peer whose handshake does not name it', () => {
       const { dial, counted } = await setUp({
         ours: encrypter,
         theirs: withoutEarlyMuxer(encrypter),
-        ourMuxers: [mplex(), yamux()]
+        ourMuxers: [mplex(), stockYamux()]
       })
       const connection = await dial()
 
@@ -134,11 +134,11 @@ describe('the muxer of a peer whose handshake does not name it', () => {
     expect(dialer.getConnections()).to.be.empty()
   })
 
-  it('is presumed by a node that has a decorated muxer, too', async () => {
+  it('is presumed by a node that has our muxer, too', async () => {
     const { dial, counted } = await setUp({
       ours: encrypters['@libp2p/noise'],
       theirs: withoutEarlyMuxer(encrypters['@libp2p/noise']),
-      ourMuxers: [optimistic(yamux()) as () => StreamMuxerFactory]
+      ourMuxers: [yamux() as () => StreamMuxerFactory]
     })
     const connection = await dial()
     const streams = await Promise.all(Array.from({ length: 5 }, async () => connection.newStream(ECHO, EAGER)))
@@ -151,7 +151,7 @@ describe('the muxer of a peer whose handshake does not name it', () => {
     await bareNode(defer, {
       transports: [tcp()],
       connectionEncrypters: [optimistic(noise())],
-      streamMuxers: [optimistic(yamux())],
+      streamMuxers: [yamux()],
       services: { choosy: () => ({ [serviceDependencies]: ['@libp2p/noise', '@libp2p/connection-encryption', '@libp2p/stream-multiplexing'] }) }
     })
   })
@@ -162,12 +162,12 @@ describe('the muxer of a peer whose handshake does not name it', () => {
       addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
       transports: [tcp()],
       connectionEncrypters: [optimistic(noise())],
-      streamMuxers: [yamux()]
+      streamMuxers: [stockYamux()]
     })
     await listener.handle(ECHO, echo)
 
     for (const encrypter of [plain, withoutEarlyMuxer(plain)]) {
-      const dialer = await bareNode(defer, { transports: [tcp()], connectionEncrypters: [encrypter], streamMuxers: [yamux()] })
+      const dialer = await bareNode(defer, { transports: [tcp()], connectionEncrypters: [encrypter], streamMuxers: [stockYamux()] })
       const connection = await dialer.dial(listener.getMultiaddrs())
 
       expect(await firstByte(await connection.newStream(ECHO, EAGER))).to.equal(42)

@@ -4,7 +4,7 @@ import { isThorough } from '../fixtures/thorough.ts'
 import { losses } from './fixtures/fin-census.ts'
 
 const OFFICIAL = '@libp2p/tcp 11'
-const DECORATED = 'tcp() with both decorators'
+const DECORATED = 'all of ours'
 
 /** `THOROUGH=true` opens 54,000 streams to ours in one process, and as many in two */
 const STREAMS = isThorough ? 27_000 : 300

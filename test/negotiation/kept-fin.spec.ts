@@ -2,7 +2,7 @@ import net from 'node:net'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { optimistic } from '../../src/index.ts'
+import { yamux } from '../../src/index.ts'
 import { KiB, readToEnd, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
@@ -48,8 +48,8 @@ const afterwards: Record<string, (connection: Connection) => unknown> = {
   'closes the connection': async connection => connection.close()
 }
 
-for (const name of ['@libp2p/yamux', '@libp2p/mplex']) {
-  describe(`the end of a stream that comes to a decorated ${name} before the handler runs`, function () {
+for (const name of ['@libp2p/yamux', 'libp2p-fast-tcp']) {
+  describe(`the end of a stream that comes from ${name} before the handler runs`, function () {
     this.timeout(30_000)
 
     const defer = cleanUpAfterEach()
@@ -58,7 +58,7 @@ for (const name of ['@libp2p/yamux', '@libp2p/mplex']) {
     async function pair (handler: StreamHandler): Promise<{ connection: Connection, listener: Libp2p }> {
       const listener = await bareNode(defer, {
         ...stacks['tcp() alone'](),
-        streamMuxers: [optimistic(muxers[name])],
+        streamMuxers: [yamux()],
         addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] }
       })
       const merge = listener.peerStore.merge.bind(listener.peerStore)
@@ -106,7 +106,7 @@ for (const name of ['@libp2p/yamux', '@libp2p/mplex']) {
       const ended = Promise.withResolvers<number>()
       const listener = await bareNode(defer, {
         ...stacks['tcp() alone'](),
-        streamMuxers: [optimistic(muxers[name])],
+        streamMuxers: [yamux()],
         addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] }
       })
 

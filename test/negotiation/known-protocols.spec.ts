@@ -1,9 +1,9 @@
 import { TypedEventEmitter } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
 import { expect } from 'aegir/chai'
-import { KnownProtocols } from '../../src/optimistic/streams/known-protocols.ts'
+import { KnownProtocols } from '../../src/optimistic/known-protocols.ts'
 import { ECHO } from './fixtures/stacks.ts'
-import type { KnownProtocolsComponents } from '../../src/optimistic/streams/known-protocols.ts'
+import type { KnownProtocolsComponents } from '../../src/optimistic/known-protocols.ts'
 import type { Libp2pEvents, PeerId, StreamMuxer } from '@libp2p/interface'
 
 const MAX_ABSENT = 1_000

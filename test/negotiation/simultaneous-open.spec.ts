@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { noise } from '@libp2p/noise'
 import { tls } from '@libp2p/tls'
-import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { optimistic } from '../../src/index.ts'
+import { optimistic, yamux } from '../../src/index.ts'
 import { reusePort } from '../../src/nat/index.ts'
 import { SimultaneousOpen } from '../../src/nat/simultaneous-open.ts'
 import { encodeProposal } from '../../src/optimistic/codec.ts'
@@ -24,10 +23,10 @@ import type { Connection } from '@libp2p/interface'
 const stacks: Record<string, () => DialerOptions> = {
   'Noise, optimistic': () => ({ connectionEncrypters: [noise()], tcp: { reusePort: reusePort() } }),
   'Noise, in full': () => ({ connectionEncrypters: [noise()], tcp: { reusePort: reusePort(), optimistic: false } }),
-  'Noise and Yamux, decorated': () => ({ connectionEncrypters: [optimistic(noise())], streamMuxers: [optimistic(yamux())], tcp: { reusePort: reusePort() } }),
+  'Noise and Yamux, decorated': () => ({ connectionEncrypters: [optimistic(noise())], streamMuxers: [yamux()], tcp: { reusePort: reusePort() } }),
   'TLS, optimistic': () => ({ connectionEncrypters: [tls()], tcp: { reusePort: reusePort() } }),
   'TLS, in full': () => ({ connectionEncrypters: [tls()], tcp: { reusePort: reusePort(), optimistic: false } }),
-  'TLS and Yamux, decorated': () => ({ connectionEncrypters: [optimistic(tls())], streamMuxers: [optimistic(yamux())], tcp: { reusePort: reusePort() } })
+  'TLS and Yamux, decorated': () => ({ connectionEncrypters: [optimistic(tls())], streamMuxers: [yamux()], tcp: { reusePort: reusePort() } })
 }
 
 describe('a simultaneous open', () => {

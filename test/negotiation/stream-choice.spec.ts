@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { noise } from '@libp2p/noise'
-import { yamux } from '@libp2p/yamux'
 import { expect } from 'aegir/chai'
-import { optimistic, tcp } from '../../src/index.ts'
+import { tcp, yamux } from '../../src/index.ts'
 import { turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { until } from '../fixtures/waiting.ts'
@@ -89,7 +88,7 @@ describe('whether a stream is negotiated optimistically', () => {
       addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
       transports: [tcp()],
       connectionEncrypters: [noise()],
-      streamMuxers: [optimistic(yamux())]
+      streamMuxers: [yamux()]
     })
     const dialer = await echoNode(defer)
     await dialer.dial(listener.getMultiaddrs())

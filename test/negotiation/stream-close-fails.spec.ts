@@ -1,14 +1,14 @@
 import { noise } from '@libp2p/noise'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
-import { optimistic, tcp } from '../../src/index.ts'
+import { tcp } from '../../src/index.ts'
 import { KiB, MiB, sendAll, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
 import { collectRejections } from '../fixtures/rejections.ts'
 import { closed, until, within } from '../fixtures/waiting.ts'
 import { portOf } from './fixtures/dialer.ts'
-import { muxers } from './fixtures/muxers.ts'
+import { muxers, ourMuxer } from './fixtures/muxers.ts'
 import { relayTo, remote } from './fixtures/remote.ts'
 import { silentMuxer } from './fixtures/silent-muxer.ts'
 import { EAGER, bareNode, stacks } from './fixtures/stacks.ts'
@@ -137,7 +137,7 @@ for (const name of ['@libp2p/yamux', '@libp2p/mplex']) {
       const dialer = await bareNode(defer, {
         transports: [tcp()],
         connectionEncrypters: [noise()],
-        streamMuxers: [({ logger, events, peerStore }) => optimistic(muxer, { replyTimeout })({ logger, events, peerStore, metrics: counts.metrics })]
+        streamMuxers: [({ logger, events, peerStore }) => ourMuxer({ logger, events, peerStore, metrics: counts.metrics }, { replyTimeout })]
       })
 
       if (isRefused !== true) {

@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
 import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS } from '../../src/libp2p.ts'
-import { StreamGate } from '../../src/optimistic/streams/early-stream-limit.ts'
+import { StreamGate } from '../../src/yamux/stream-gate.ts'
 import { turns } from '../fixtures/bytes.ts'
 
 describe('the gate for streams of a connection', () => {

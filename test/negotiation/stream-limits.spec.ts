@@ -87,7 +87,7 @@ describe('code that opens one stream of a protocol after another', function () {
     return { dialer, connection, received }
   }
 
-  for (const stack of ['@libp2p/tcp 11', 'tcp() alone', 'tcp() with both decorators'] as const) {
+  for (const stack of ['@libp2p/tcp 11', 'tcp() alone', 'all of ours'] as const) {
     for (const [name, exchange] of Object.entries(EXCHANGES)) {
       it(`${stack}: twenty streams, one after another, of ${name}`, async () => {
         const { dialer, connection } = await pair(stack, ONE_AT_A_TIME)

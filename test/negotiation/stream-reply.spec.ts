@@ -4,7 +4,7 @@ import { turns } from '../fixtures/bytes.ts'
 import { closed, until } from '../fixtures/waiting.ts'
 import { muxerPair, muxers, readAtLeast, readings } from './fixtures/muxers.ts'
 import { NOISE, counting, joined } from './fixtures/proposals.ts'
-import type { FilterableStream } from '../../src/optimistic/streams/filterable-stream.ts'
+import type { AbstractStream } from '@libp2p/utils'
 
 /** The reply to it is known byte for byte, and any other protocol is as good */
 const PROTOCOL = '/noise'
@@ -98,7 +98,7 @@ for (const [name, factory] of Object.entries(muxers)) {
       const closing = local.close()
 
       // as a muxer does where the peer's last frame is right behind
-      local.addEventListener('message', () => { (local as unknown as FilterableStream).onTransportClosed() })
+      local.addEventListener('message', () => { (local as AbstractStream).onTransportClosed() })
       remote.send(joined(REPLY, counting(4)))
       await closing
       // who listens now hears of it

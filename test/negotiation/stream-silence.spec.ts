@@ -1,8 +1,7 @@
 import { noise } from '@libp2p/noise'
-import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
-import { optimistic, tcp } from '../../src/index.ts'
+import { tcp, yamux } from '../../src/index.ts'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { closed, within } from '../fixtures/waiting.ts'
@@ -22,12 +21,12 @@ describe('a peer that does not reply to a proposal', function () {
 
   it('has a replyTimeout of at least one millisecond', () => {
     for (const replyTimeout of [0, -1, NaN, '1s', true, 10n]) {
-      expect(() => optimistic(yamux(), { replyTimeout: replyTimeout as any })).to.throw().with.property('name', 'InvalidParametersError')
+      expect(() => yamux({ replyTimeout: replyTimeout as any })).to.throw().with.property('name', 'InvalidParametersError')
     }
 
-    expect(() => optimistic(yamux(), { replyTimeout: Infinity })).to.not.throw()
-    expect(() => optimistic(yamux(), { replyTimeout: null as any })).to.not.throw()
-    expect(() => optimistic(yamux(), null as any)).to.not.throw()
+    expect(() => yamux({ replyTimeout: Infinity })).to.not.throw()
+    expect(() => yamux({ replyTimeout: null as any })).to.not.throw()
+    expect(() => yamux(null as any)).to.not.throw()
   })
 
   it('does not hold up the close of the connection', async () => {
@@ -55,7 +54,7 @@ describe('a peer that does not reply to a proposal', function () {
   it('but seems not to, since our event loop stalled, is heard after all', async () => {
     const { says } = runChild(defer, 'echo-node.ts')
     const addr = multiaddr(await says())
-    const dialer = await bareNode(defer, { transports: [tcp()], connectionEncrypters: [noise()], streamMuxers: [optimistic(yamux(), { replyTimeout: TIMEOUT })] })
+    const dialer = await bareNode(defer, { transports: [tcp()], connectionEncrypters: [noise()], streamMuxers: [yamux({ replyTimeout: TIMEOUT })] })
     const connection = await dialer.dial(addr)
     const stream = await connection.newStream(ECHO, EAGER)
     const echoed = firstByte(stream)

@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { isProposed, reasonFor } from '../../src/optimistic/streams/when-to-propose.ts'
+import { isProposed, reasonFor } from '../../src/optimistic/when-to-propose.ts'
 import type { Stream } from '@libp2p/interface'
 
 const PROTOCOL = '/echo/1.0.0'

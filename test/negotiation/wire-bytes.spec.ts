@@ -19,7 +19,7 @@ import type { Libp2pOptions } from 'libp2p'
 
 type Transports = NonNullable<Libp2pOptions['transports']>
 
-describe('with optimistic, credit and sendWindow: false and no decorators the bytes on the wire are those of @libp2p/tcp', () => {
+describe('with optimistic: false and the stock muxer the bytes on the wire are those of @libp2p/tcp', () => {
   const defer = cleanUpAfterEach()
   let keys: PrivateKey[]
 
@@ -28,7 +28,7 @@ describe('with optimistic, credit and sendWindow: false and no decorators the by
   })
 
   const transports: Record<string, () => Transports> = {
-    ours: () => [tcp({ optimistic: false, credit: false, sendWindow: false })],
+    ours: () => [tcp({ optimistic: false })],
     official: () => [officialTcp()]
   }
 

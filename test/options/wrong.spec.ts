@@ -1,7 +1,7 @@
 import { dcutr } from '@libp2p/dcutr'
 import { InvalidParametersError } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
-import { yamux } from '@libp2p/yamux'
+import { noise } from '@libp2p/noise'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { optimistic, tcp } from '../../src/index.ts'
@@ -116,8 +116,8 @@ describe('a wrong option', () => {
   })
 
   it('of optimistic() is told', () => {
-    expect(messageOf(() => optimistic(yamux(), { replyTimeout: '5' as any }))).to.equal('The option replyTimeout of optimistic() must be 1 or more milliseconds, not \'5\' (a string)')
-    expect(messageOf(() => optimistic(yamux(), { replyTimout: 5 } as any))).to.equal('optimistic() has no option replyTimout. It has: replyTimeout')
+    expect(messageOf(() => optimistic(noise(), { replyTimeout: '5' as any }))).to.equal('The option replyTimeout of optimistic() must be 1 or more milliseconds, not \'5\' (a string)')
+    expect(messageOf(() => optimistic(noise(), { replyTimout: 5 } as any))).to.equal('optimistic() has no option replyTimout. It has: replyTimeout')
     expect(messageOf(() => optimistic(undefined as any)({} as any))).to.match(/^optimistic\(\) takes a factory/)
   })
 

@@ -3,9 +3,8 @@
  * has the packed package installed, type-checked there and run.
  */
 import { noise } from '@libp2p/noise'
-import { yamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
-import { CLOSE_TIMEOUT, optimistic, tcp } from 'libp2p-fast-tcp'
+import { CLOSE_TIMEOUT, optimistic, tcp, yamux } from 'libp2p-fast-tcp'
 import type { TCPOptions } from 'libp2p-fast-tcp'
 
 const options: TCPOptions = {
@@ -17,7 +16,7 @@ const createNode = async (listen: string[]): ReturnType<typeof createLibp2p> => 
   addresses: { listen },
   transports: [tcp(options)],
   connectionEncrypters: [optimistic(noise())],
-  streamMuxers: [optimistic(yamux())]
+  streamMuxers: [yamux()]
 })
 
 const listener = await createNode(['/ip4/127.0.0.1/tcp/0'])

@@ -7,7 +7,7 @@ import { until, within } from '../fixtures/waiting.ts'
 import { InOrder, numbered } from '../flow/fixtures/numbered.ts'
 import { line } from '../flow/fixtures/stacks.ts'
 import { checkConcurrently } from './fixtures/concurrently.ts'
-import type { Line, MuxerName } from '../flow/fixtures/stacks.ts'
+import type { Line } from '../flow/fixtures/stacks.ts'
 import type { Stream } from '@libp2p/interface'
 
 let scripts = 0
@@ -148,11 +148,9 @@ async function run ({ dialed, listener }: Line, script: Script): Promise<void> {
 describe('a stream whose reader pauses, is slow, breaks, aborts and closes its end', () => {
   const defer = cleanUpAfterAll()
 
-  for (const muxer of ['yamux', 'optimistic(yamux)'] satisfies MuxerName[]) {
-    it(`gets every byte in order, ${muxer}`, async function () {
-      const pair = await line(defer, { muxer })
+  it('gets every byte in order', async function () {
+    const pair = await line(defer)
 
-      await checkConcurrently(this, script, async script => within(20_000, 'a script', run(pair, script)))
-    })
-  }
+    await checkConcurrently(this, script, async script => within(20_000, 'a script', run(pair, script)))
+  })
 })

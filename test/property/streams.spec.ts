@@ -196,7 +196,7 @@ describe(`properties of streams (seed ${seed})`, function () {
     return { ...official, read: protocol === 'answer' ? 1 + sent % 1_000 : sent, closed: undefined }
   }
 
-  for (const stack of ['tcp() alone', 'tcp() with both decorators'] as const) {
+  for (const stack of ['tcp() alone', 'all of ours'] as const) {
     it(`${stack}: an application sees what it sees with the official transport, whatever it does`, async () => {
       const [official, ours] = [await pair('@libp2p/tcp 11'), await pair(stack)]
       const deadline = performance.now() + TIME_LIMIT

@@ -17,7 +17,7 @@ const TOLERANCE = 0.4
 
 /** The SYN's trip included */
 const ROUND_TRIPS: Partial<Record<StackName, number>> = {
-  'tcp() with both decorators': 3,
+  'all of ours': 3,
   'tcp() alone': 4,
   '@libp2p/tcp 11': 5
 }

@@ -8,7 +8,7 @@ import type { Libp2p } from '@libp2p/interface'
 
 /** Round trips from the dial to the first echoed byte, without the one of the SYN, which ends at the relay */
 const ROUND_TRIPS: Record<StackName, number> = {
-  'tcp() with both decorators': 2,
+  'all of ours': 2,
   'tcp() alone': 3,
   // what PR #3032 proposed (noDelay, a CLOSE_TIMEOUT of 250 ms), and nothing else
   'tcp({ optimistic: false })': 4,

@@ -8,7 +8,6 @@ import { identify } from '@libp2p/identify'
 import { defaultLogger } from '@libp2p/logger'
 import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
-import { yamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { MiB, payload, sendPolitely } from '../fixtures/bytes.ts'
@@ -17,7 +16,7 @@ import type { TCPOptions } from '../../src/index.ts'
 
 /** What users have. It is not there when types are checked */
 const BUILT: string = '../../dist/src/index.js'
-const { tcp, noiseCrypto, optimistic }: typeof import('../../src/index.ts') = await import(BUILT)
+const { tcp, noiseCrypto, optimistic, yamux }: typeof import('../../src/index.ts') = await import(BUILT)
 
 const IP4 = '/ip4/127.0.0.1/tcp/0'
 
@@ -106,7 +105,7 @@ async function createNode (listen: string[]): Promise<any> {
     addresses: { listen },
     transports: [tcp()],
     connectionEncrypters: [optimistic(encrypter)],
-    streamMuxers: [optimistic(yamux())],
+    streamMuxers: [yamux()],
     services: { identify: identify(), ping: ping() }
   })
 

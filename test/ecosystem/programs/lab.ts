@@ -1,8 +1,8 @@
 import { noise } from '@libp2p/noise'
 import { tcp as officialTcp } from '@libp2p/tcp'
-import { yamux } from '@libp2p/yamux'
+import { yamux as stockYamux } from '@libp2p/yamux'
 import { createLibp2p } from 'libp2p'
-import { optimistic, tcp } from 'libp2p-fast-tcp'
+import { optimistic, tcp, yamux } from 'libp2p-fast-tcp'
 import { setMaxListeners } from 'main-event'
 import type { Libp2p, ServiceMap } from '@libp2p/interface'
 import type { Libp2pOptions } from 'libp2p'
@@ -22,9 +22,9 @@ type Stack = Required<Pick<Libp2pOptions, 'transports' | 'connectionEncrypters' 
 type TCPInit = Pick<TCPOptions, 'dialOpts'>
 
 const STACKS: Record<Exclude<Mode, 'mixed'>, (tcpInit?: TCPInit) => Stack> = {
-  official: (tcpInit) => ({ transports: [officialTcp(tcpInit)], connectionEncrypters: [noise()], streamMuxers: [yamux()] }),
-  plain: (tcpInit) => ({ transports: [tcp(tcpInit)], connectionEncrypters: [noise()], streamMuxers: [yamux()] }),
-  decorated: (tcpInit) => ({ transports: [tcp(tcpInit)], connectionEncrypters: [optimistic(noise())], streamMuxers: [optimistic(yamux())] })
+  official: (tcpInit) => ({ transports: [officialTcp(tcpInit)], connectionEncrypters: [noise()], streamMuxers: [stockYamux()] }),
+  plain: (tcpInit) => ({ transports: [tcp(tcpInit)], connectionEncrypters: [noise()], streamMuxers: [stockYamux()] }),
+  decorated: (tcpInit) => ({ transports: [tcp(tcpInit)], connectionEncrypters: [optimistic(noise())], streamMuxers: [yamux()] })
 }
 
 /** What a program works with: nodes of one mode, a clock, and what stops at the end */

@@ -6,10 +6,10 @@ import { mplex } from '@libp2p/mplex'
 import { noise } from '@libp2p/noise'
 import { ping } from '@libp2p/ping'
 import { tls } from '@libp2p/tls'
-import { yamux } from '@libp2p/yamux'
+import { yamux as stockYamux } from '@libp2p/yamux'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
-import { optimistic, tcp } from 'libp2p-fast-tcp'
+import { optimistic, tcp, yamux } from 'libp2p-fast-tcp'
 import { Redis } from './redis.ts'
 import type { Stream } from '@libp2p/interface'
 
@@ -92,7 +92,7 @@ function listeningAddress (): string {
 }
 
 function ours () { // eslint-disable-line @typescript-eslint/explicit-function-return-type
-  return { transports: [tcp()], connectionEncrypters: [optimistic(encrypter())], streamMuxers: [optimistic(muxer())] }
+  return { transports: [tcp()], connectionEncrypters: [optimistic(encrypter())], streamMuxers: [MUXER === 'yamux' ? yamux() : muxer()] }
 }
 
 async function official () { // eslint-disable-line @typescript-eslint/explicit-function-return-type
@@ -105,8 +105,8 @@ function encrypter (): ReturnType<typeof noise> | ReturnType<typeof tls> {
   return chosen(SECURE_CHANNEL, { noise, tls })()
 }
 
-function muxer (): ReturnType<typeof yamux> | ReturnType<typeof mplex> {
-  return chosen(MUXER, { yamux, mplex })()
+function muxer (): ReturnType<typeof stockYamux> | ReturnType<typeof mplex> {
+  return chosen(MUXER, { yamux: stockYamux, mplex })()
 }
 
 function chosen <T> (name: string, all: Record<string, T>): T {

@@ -35,19 +35,19 @@ export const contenders: Contender[] = [
   // the cure that pull request #3032 proposed for that issue
   { ...currentNode('recipe'), name: 'recipe', level: 'stream', title: 'noDelay and CLOSE_TIMEOUT alone', suites: ['connect'] },
   { ...currentNode('transport'), name: 'transport', level: 'stream', title: 'libp2p-fast-tcp, its tcp() alone', suites: ['connect', 'throughput', 'scale'] },
-  { ...currentNode('ours'), name: 'ours', level: 'stream', title: 'libp2p-fast-tcp, tcp() and optimistic()', suites: ['connect', 'throughput', 'scale'] },
+  { ...currentNode('ours'), name: 'ours', level: 'stream', title: 'libp2p-fast-tcp, tcp(), yamux() and optimistic()', suites: ['connect', 'throughput', 'scale'] },
   {
     ...currentNode('keyed'),
     name: 'keyed',
     level: 'stream',
-    title: 'libp2p-fast-tcp, tcp() and optimistic(), with noise({ crypto: noiseCrypto })',
+    title: 'libp2p-fast-tcp, tcp(), yamux() and optimistic(), with noise({ crypto: noiseCrypto })',
     suites: ['throughput']
   },
   {
     ...currentNode('fast-open'),
     name: 'fast-open',
     level: 'stream',
-    title: 'libp2p-fast-tcp, tcp() and optimistic(), with TCP Fast Open',
+    title: 'libp2p-fast-tcp, tcp(), yamux() and optimistic(), with TCP Fast Open',
     suites: ['connect'],
     // throws where this machine has none
     prepare: async () => { await STACKS['fast-open']() }

@@ -9,7 +9,7 @@ import { importInstalled, installedVersions, ourVersion, stackVersions } from '.
 import type { Contender, OpenOptions } from './contender.ts'
 import type { Stack } from './node.ts'
 import type { TransportFactory } from './transport.ts'
-import type { TCPOptions } from '../../../src/index.ts'
+import type { TCPOptions, YamuxOptions } from '../../../src/index.ts'
 import type { StackName, TransportName } from '../stacks.ts'
 import type { Stream } from '@libp2p/interface'
 
@@ -58,11 +58,8 @@ export const STACKS = {
     return currentStack('ours', undefined, noise({ crypto: noiseCrypto }))
   },
 
-  /** The windows are left to yamux */
-  'no-credit': async () => currentStack('ours', { credit: false }),
-
   /** Sends what the kernel takes */
-  'no-window': async () => currentStack('ours', { sendWindow: false }),
+  'no-window': async () => currentStack('ours', {}, undefined, { sendWindow: false }),
 
   /** With what `linux()` sets by default */
   linux: async () => currentStack('linux'),
@@ -78,13 +75,13 @@ export function currentNode (name: keyof typeof STACKS): Composed {
   }
 }
 
-async function currentStack (name: StackName, options?: TCPOptions, encrypter?: unknown): Promise<Stack> {
+async function currentStack (name: StackName, options?: TCPOptions, encrypter?: unknown, yamux?: YamuxOptions): Promise<Stack> {
   const [{ createLibp2p }, { EAGER, stack }, { multiaddr }] = await Promise.all([import('libp2p'), import('../stacks.ts'), import('@multiformats/multiaddr')])
 
   return {
     createLibp2p,
     multiaddr,
-    options: stack(name, { tcp: { ...TCP_OPTIONS, dialOpts: { noDelay: true }, ...options }, encrypter }),
+    options: stack(name, { tcp: { ...TCP_OPTIONS, dialOpts: { noDelay: true }, ...options }, encrypter, yamux }),
     streamOptions: name === 'official' || name === 'plain' ? {} : EAGER,
     toChannel (stream: Stream) {
       if (stream.direction === 'inbound') {

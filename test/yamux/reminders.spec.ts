@@ -1,9 +1,9 @@
 import { expect } from 'aegir/chai'
-import { REMINDER_INTERVAL, Reminders } from '../../src/flow/reminders.ts'
+import { REMINDER_INTERVAL, Reminders } from '../../src/yamux/reminders.ts'
 import { KiB, MiB } from '../fixtures/bytes.ts'
 
 /** @returns when the peer is reminded of which stream */
-function remindersUntil (reminders: Reminders, end: number, from = 0): Array<[at: number, streamId: number]> {
+function remindersUntil (reminders: Reminders<number>, end: number, from = 0): Array<[at: number, streamId: number]> {
   const all: Array<[number, number]> = []
 
   for (let now = from; now < end; now += REMINDER_INTERVAL) {
@@ -19,7 +19,7 @@ function remindersUntil (reminders: Reminders, end: number, from = 0): Array<[at
 
 describe('the streams that a peer is reminded of', () => {
   it('js-libp2p #3463: are those that bring little, ever less often', () => {
-    const reminders = new Reminders(0)
+    const reminders = new Reminders<number>(0)
 
     reminders.onFrame(1, 100, 0)
     expect(remindersUntil(reminders, 4_000).map(([at]) => at)).to.deep.equal([20, 60, 140, 300, 620, 1_260, 2_260, 3_260])
@@ -29,7 +29,7 @@ describe('the streams that a peer is reminded of', () => {
   })
 
   it('are one at a time, first the one that has waited longest', () => {
-    const reminders = new Reminders(0)
+    const reminders = new Reminders<number>(0)
 
     for (let streamId = 1; streamId <= 4; streamId++) {
       reminders.onFrame(streamId, 0, 10 - streamId)
@@ -39,7 +39,7 @@ describe('the streams that a peer is reminded of', () => {
   })
 
   it('are none that upload, even slowly', () => {
-    const reminders = new Reminders(0)
+    const reminders = new Reminders<number>(0)
 
     // four uploads over 0.5 Mbit/s
     for (let now = 0; now < 20_000; now += 4_000) {
@@ -51,7 +51,7 @@ describe('the streams that a peer is reminded of', () => {
   })
 
   it('are those again that have brought much at once, after a few seconds', () => {
-    const reminders = new Reminders(0)
+    const reminders = new Reminders<number>(0)
 
     reminders.onFrame(1, 10 * MiB, 0)
     expect(remindersUntil(reminders, 10_000).map(([at]) => at)[0]).to.be.within(4_000, 6_000)
@@ -61,7 +61,7 @@ describe('the streams that a peer is reminded of', () => {
   })
 
   it('are none that have ended', () => {
-    const reminders = new Reminders(0)
+    const reminders = new Reminders<number>(0)
 
     reminders.onFrame(1, 100, 0)
     reminders.end(1)
@@ -69,7 +69,7 @@ describe('the streams that a peer is reminded of', () => {
   })
 
   it('are none when the peer uploads no more', () => {
-    const reminders = new Reminders(0)
+    const reminders = new Reminders<number>(0)
 
     reminders.onMessage(64 * KiB)
     expect(reminders.isOver(999)).to.equal(false)

@@ -1,6 +1,6 @@
 import { TimeoutError, UnsupportedProtocolError } from '@libp2p/interface'
-import { encodeProposal } from '../optimistic/codec.ts'
-import { ExpectedReply } from '../optimistic/expected-reply.ts'
+import { encodeProposal } from './codec.ts'
+import { ExpectedReply } from './expected-reply.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
@@ -26,23 +26,21 @@ export interface ProposalInit {
   signal?: AbortSignal
 
   /** Whether the caller of `newStream` has the stream */
-  isGiven(): boolean
+  isGiven?(): boolean
 
-  /** Resolves as long after the reply as libp2p would let an application wait for the stream */
-  settle(): Promise<unknown>
+  /** Resolves as long after the reply as libp2p would let an application wait for the stream. FIN waits for it */
+  settle?(): Promise<unknown>
 
   /** The peer does not answer, or refuses: the stream is to end with this error */
   onFailed(error: Error): void
-
-  /** `error` is what ends the stream, if it was not accepted */
-  onOutcome(outcome: ProposalOutcome, error?: Error): void
+  onOutcome(outcome: ProposalOutcome): void
 
   /** FIN may leave now */
-  onFinAllowed(): void
+  onFinAllowed?(): void
 }
 
 /**
- * The proposal of a protocol on a stream: the data that is sent next follows at once. The reply is
+ * The proposal of a protocol on a stream or a connection: the data that is sent next follows at once. The reply is
  * verified, and taken out of the incoming data.
  *
  * Only FIN waits. A js-libp2p listener that receives FIN before it has chosen the handler resets the
@@ -102,7 +100,7 @@ export class Proposal {
   /** Someone wants to send FIN, which is not allowed yet */
   async waitForHandler (): Promise<void> {
     if (this.#fin === 'settling') {
-      await Promise.race([this.#init.settle(), new Promise(resolve => { after(HANDLER_TIMEOUT, resolve) })])
+      await Promise.race([this.#init.settle?.(), new Promise(resolve => { after(HANDLER_TIMEOUT, resolve) })])
       this.allowFin()
     }
   }
@@ -111,7 +109,7 @@ export class Proposal {
   allowFin (): void {
     if (this.#fin !== 'allowed') {
       this.#fin = 'allowed'
-      this.#init.onFinAllowed()
+      this.#init.onFinAllowed?.()
     }
   }
 
@@ -161,8 +159,8 @@ export class Proposal {
   }
 
   /** The stream has ended */
-  onEnd (outcome: 'aborted' | 'unanswered', error: Error): void {
-    this.#settle(outcome, error)
+  onEnd (outcome: 'aborted' | 'unanswered'): void {
+    this.#settle(outcome)
   }
 
   /**
@@ -172,7 +170,7 @@ export class Proposal {
   readonly #onSignal = (): void => {
     const reason = this.#init.signal?.reason
 
-    if (!this.#init.isGiven() || reason?.name === 'TimeoutError') {
+    if (this.#init.isGiven?.() !== true || reason?.name === 'TimeoutError') {
       this.#fail('aborted', reason)
     }
   }
@@ -186,16 +184,16 @@ export class Proposal {
   }
 
   #fail (outcome: ProposalOutcome, error: Error): void {
-    this.#settle(outcome, error)
+    this.#settle(outcome)
     this.#init.onFailed(error)
   }
 
-  #settle (outcome: ProposalOutcome, error?: Error): void {
+  #settle (outcome: ProposalOutcome): void {
     if (this.isAwaiting) {
       this.#state = outcome
       clearTimeout(this.#timeout)
       this.#init.signal?.removeEventListener('abort', this.#onSignal)
-      this.#init.onOutcome(outcome, error)
+      this.#init.onOutcome(outcome)
     }
   }
 }

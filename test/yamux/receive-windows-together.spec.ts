@@ -1,11 +1,11 @@
 import { expect } from 'aegir/chai'
-import { ReceiveWindow } from '../../src/flow/receive-window.ts'
-import { RoundTrip } from '../../src/flow/round-trip.ts'
-import { WindowBudget } from '../../src/flow/window-budget.ts'
-import { FIRST_WINDOW } from '../../src/flow/yamux-frames.ts'
+import { ReceiveWindow } from '../../src/yamux/receive-window.ts'
+import { RoundTrip } from '../../src/yamux/round-trip.ts'
+import { WindowBudget } from '../../src/yamux/window-budget.ts'
+import { FIRST_WINDOW } from '../../src/yamux/frames.ts'
 import { KiB, MiB } from '../fixtures/bytes.ts'
 import { jain } from '../lab/statistics.ts'
-import { growMuxer, keepsUp, take, uploads } from './fixtures/window-paths.ts'
+import { keepsUp, take, uploads } from './fixtures/window-paths.ts'
 
 /** In ms, of which the second half counts: a round takes more than a second at first */
 const DURATION = 30_000
@@ -48,12 +48,11 @@ describe('the receive windows of streams that upload together', () => {
     const window = new ReceiveWindow(0, new WindowBudget(32 * MiB), keepsUp)
 
     path.add(80, 0)
-    growMuxer(window)
 
     for (let now = 10_000; now < 200_000; now += 10_000) {
       for (let part = 0; part < 65 * KiB; part += 13 * KiB) {
         window.onData(Math.min(13 * KiB, window.credit), now, path)
-        take(window, 13 * KiB, now, path)
+        take(window, now, path)
       }
 
       expect(window.credit, `after ${now} ms`).to.be.at.least(32 * KiB)
@@ -67,14 +66,13 @@ describe('the receive windows of streams that upload together', () => {
     let now = 0
 
     path.add(80, 0)
-    growMuxer(window)
 
     for (let i = 0; i < 100; i++) {
       expect(window.credit, `before message ${i}`).to.be.at.least(message)
 
       for (let part = 0; part < message; part += 10 * KiB) {
         window.onData(10 * KiB, now, path)
-        take(window, 10 * KiB, now, path)
+        take(window, now, path)
       }
 
       now += 1_000

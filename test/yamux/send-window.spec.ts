@@ -1,6 +1,6 @@
 import { expect } from 'aegir/chai'
-import { SendPace, frameBytes } from '../../src/flow/send-pace.ts'
-import { SendWindow } from '../../src/flow/send-window.ts'
+import { SendPace, frameBytes } from '../../src/yamux/send-pace.ts'
+import { SendWindow } from '../../src/yamux/send-window.ts'
 import { KiB, MiB } from '../fixtures/bytes.ts'
 
 interface Path {

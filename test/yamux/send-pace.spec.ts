@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { SendPace, frameBytes } from '../../src/flow/send-pace.ts'
+import { SendPace, frameBytes } from '../../src/yamux/send-pace.ts'
 import { KiB } from '../fixtures/bytes.ts'
 
 describe('the pace of a send window', () => {
