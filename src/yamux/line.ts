@@ -1,14 +1,17 @@
 import { SendPace, frameBytes } from './send-pace.ts'
 import { SendWindow } from './send-window.ts'
 
-/**
- * A ping that is not answered for so long stops nothing any more, in ms: a part of the window leaves, and
- * another one each time as long
- */
+/** A ping that is not answered for so long measures nothing, in ms: there is no window until one is answered again */
 const UNANSWERED = 2_000
 
-/** Nor is there a window after this, in ms, until a ping is answered again. A peer may drop pings if it has too many of them, as go-yamux does */
+/** Unless the peer still reads what was sent before: it says so at least this often, in ms */
+const READING = 1_000
+
+/** But not longer than this, in ms. A peer may drop pings if it has too many of them, as go-yamux does */
 const GIVE_UP = 10_000
+
+/** A peer whose answers come too late so many times is not measured any more */
+const MOST_GONE = 2
 
 export interface LineInit {
   /** Sends a ping behind all that was sent, unless one is on its way */
@@ -32,19 +35,13 @@ export class Line {
   /** Whether the muxer was told to wait, and must be told when it may go on */
   #isHeld = false
 
-  /** When the ping was sent that is on its way, and how much data of ours the peer had let us send until then, in bytes */
+  /** When the ping was sent that is on its way, and when the peer last said that it has read something */
   #pingedAt = Infinity
-  #pingedData = 0
+  #readAt = -Infinity
 
-  /** Data that was sent, and that the peer has said to have read, in bytes */
-  #sentData = 0
-  #readData = 0
-
-  /** How often a part was sent because the ping is not answered */
-  #overdue = 0
-
-  /** Whether there is no window until a ping is answered */
+  /** Whether there is no window until a ping is answered, and how often there was none */
   #isGone = false
+  #timesGone = 0
 
   /** Exists while the muxer waits, until that time */
   #timer?: ReturnType<typeof setTimeout>
@@ -64,15 +61,14 @@ export class Line {
   }
 
   /**
-   * So many bytes were sent, `data` of them for streams.
+   * So many bytes were sent.
    *
    * @returns whether more may be sent now
    */
-  onSent (bytes: number, data: number): boolean {
+  onSent (bytes: number): boolean {
     const now = performance.now()
     const { rate } = this.#window
 
-    this.#sentData += data
     this.#window.onSent(bytes, now)
 
     if (rate != null) {
@@ -94,14 +90,12 @@ export class Line {
   /** A ping was sent: of the muxer's own, or because this asked for it */
   onPing (now: number): void {
     this.#pingedAt = now
-    this.#pingedData = this.#sentData
-    this.#overdue = 0
     this.#window.onPing(now)
   }
 
   /** It was answered */
   onPong (now: number): void {
-    if (this.#isGone) {
+    if (this.#isGone && this.#timesGone < MOST_GONE) {
       // the peer answers again
       this.#isGone = false
       this.#window = new SendWindow()
@@ -124,9 +118,9 @@ export class Line {
     this.#goOn()
   }
 
-  /** The peer lets streams send so many bytes more, so it has read as many */
-  onRead (bytes: number): void {
-    this.#readData += bytes
+  /** The peer lets streams send more, so it has read something */
+  onRead (): void {
+    this.#readAt = performance.now()
   }
 
   /**
@@ -154,29 +148,17 @@ export class Line {
       return rate == null ? 0 : this.#pace.wait(rate, now)
     }
 
-    const overdueAt = this.#pingedAt + UNANSWERED * (1 + this.#overdue)
+    const overdueAt = Math.min(Math.max(this.#pingedAt + UNANSWERED, this.#readAt + READING), this.#pingedAt + GIVE_UP)
 
     if (now >= overdueAt) {
-      return this.#onOverdue(now) ? 0 : UNANSWERED
+      this.#isGone = true
+      this.#timesGone++
+      this.#window.end()
+
+      return 0
     }
 
     return Math.max(1, Math.min(overdueAt, rate != null && lateAt > now ? lateAt : Infinity) - now)
-  }
-
-  /**
-   * @returns whether the window is gone: a ping that is not answered, although what was sent behind it was read, measures nothing
-   */
-  #onOverdue (now: number): boolean {
-    this.#overdue++
-
-    if (this.#readData > this.#pingedData || now - this.#pingedAt >= GIVE_UP) {
-      this.#isGone = true
-      this.#window.end()
-    } else {
-      this.#window.allowPart()
-    }
-
-    return !this.#window.isFull(now)
   }
 
   /** Sets a timer for when nothing else tells the muxer to go on */

@@ -86,9 +86,8 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   #isFull = false
   #undrained = 0
 
-  /** What was sent, in bytes, and how much of the batch at hand is data of streams */
+  /** What was sent, in bytes */
   #sent = 0
-  #batchData = 0
 
   /** Exists once much was sent */
   #line?: Line
@@ -321,10 +320,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   }
 
   sendData ({ streamId }: YamuxStream, flags: number, data: Uint8Array | Uint8ArrayList): void {
-    const { byteLength } = data
-
-    this.#outbox.add(FrameType.data, flags, streamId, byteLength, data)
-    this.#batchData += byteLength
+    this.#outbox.add(FrameType.data, flags, streamId, data.byteLength, data)
   }
 
   sendUpdate ({ streamId }: YamuxStream, flags: number, bytes: number): void {
@@ -338,9 +334,6 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   #send (bytes: Uint8Array | Uint8ArrayList): void {
     // the connection may take the bytes out of a list
     const { byteLength } = bytes
-    const data = this.#batchData
-
-    this.#batchData = 0
 
     if (!this.isOpen) {
       return
@@ -349,7 +342,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     try {
       const canSendMore = this.maConn.send(bytes)
 
-      this.#onSent(byteLength, data, canSendMore)
+      this.#onSent(byteLength, canSendMore)
     } catch (err: any) {
       // one that is closing takes no more, and tells of its end
       if (this.maConn.status === 'open') {
@@ -358,7 +351,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     }
   }
 
-  #onSent (bytes: number, data: number, canSendMore: boolean): void {
+  #onSent (bytes: number, canSendMore: boolean): void {
     this.#sent += bytes
 
     if (this.#isFull) {
@@ -383,7 +376,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
       }, this.#roundTrip.ms)
     }
 
-    const isLineOpen = this.#line?.onSent(bytes, data) !== false
+    const isLineOpen = this.#line?.onSent(bytes) !== false
 
     if (!canSendMore || !isLineOpen) {
       this.turns.onFull()
@@ -484,7 +477,9 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     }
 
     if (type === FrameType.windowUpdate) {
-      this.#line?.onRead(length)
+      if (length > 0) {
+        this.#line?.onRead()
+      }
 
       // what comes next on the stream may have to wait at the peer
       if ((flags & (Flag.syn | Flag.ack)) !== 0) {

@@ -126,9 +126,6 @@ export class SendWindow {
   /** How many pings were answered while it is `draining` */
   #drains = 0
 
-  /** What may be sent besides behind a ping that is not answered, in bytes */
-  #extra = 0
-
   /** `roundTrip` is what was measured until now, in ms */
   constructor (roundTrip?: number, now?: number) {
     if (roundTrip != null && now != null) {
@@ -140,7 +137,7 @@ export class SendWindow {
 
   /** Whether no more should be sent before the ping that is on its way is answered, or late */
   isFull (now: number): boolean {
-    return !this.#isAnswered && this.#phase !== 'ended' && (this.#pause != null || this.behindPing >= (now < this.lateAt ? 1 : LATE_PARTS) * this.#part + this.#extra)
+    return !this.#isAnswered && this.#phase !== 'ended' && (this.#pause != null || this.behindPing >= (now < this.lateAt ? 1 : LATE_PARTS) * this.#part)
   }
 
   /** When a ping that is on its way is late */
@@ -184,13 +181,6 @@ export class SendWindow {
     this.#ping = { at: now, sent: this.#sent, startedAt: this.#startedAt, wasFull: this.#wasFull }
     this.#isAnswered = false
     this.#wasFull = false
-    this.#extra = 0
-  }
-
-  /** The ping is overdue: send one more part */
-  allowPart (): void {
-    this.#pause = undefined
-    this.#extra += Number.isFinite(this.#part) ? this.#part : LEAST_PART
   }
 
   /**

@@ -120,7 +120,7 @@ describe('a handler that reads with for await', function () {
 
     outgoing.send(numbered(0, 100 * KiB))
     await outgoing.close()
-    await until(() => incoming.remoteWriteStatus === 'closed', 'FIN has come')
+    await until(() => incoming.readBufferLength === 100 * KiB, 'all has come')
 
     await readSlowly(incoming, taken, { ms: 0 })
     expect(taken.bytes).to.equal(100 * KiB)
@@ -198,7 +198,7 @@ describe('a handler that reads with for await', function () {
     expect(other.bytes).to.equal(MiB)
   })
 
-  it('gets the error that resets the stream, or aborts it, and does not get what waits', async () => {
+  it('gets what waits, and then the error that resets the stream, or aborts it', async () => {
     for (const by of ['peer', 'reader'] as const) {
       const { outgoing, incoming } = await open()
       const { done } = sendNumbered(outgoing, 64 * MiB)
@@ -227,7 +227,7 @@ describe('a handler that reads with for await', function () {
       })()
 
       await expect(reading).to.eventually.be.rejected.with.property('name', by === 'peer' ? 'StreamResetError' : 'Error')
-      expect(afterwards).to.equal(0)
+      expect(afterwards).to.be.above(0)
       await done.catch(() => {})
     }
   })

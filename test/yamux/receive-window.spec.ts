@@ -90,13 +90,13 @@ describe('the receive window of a stream', () => {
   it('measures the round trip anew, while less is in flight', () => {
     const path = new RoundTrip()
 
-    path.add(10, 0)
+    path.add(20, 0)
     path.add(100, 29_000)
     expect(path.isDraining(29_000)).to.equal(false)
     expect(path.isDraining(30_000)).to.equal(true)
     path.add(100, 30_010, true)
-    expect(path.ms).to.equal(10)
-    expect(path.isDraining(30_070)).to.equal(false)
+    expect(path.ms).to.equal(20)
+    expect(path.isDraining(30_130)).to.equal(false)
     expect(path.ms).to.equal(100)
   })
 
