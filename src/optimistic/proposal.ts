@@ -35,8 +35,8 @@ export interface ProposalInit {
   onFailed(error: Error): void
   onOutcome(outcome: ProposalOutcome): void
 
-  /** FIN may leave now */
-  onFinAllowed?(): void
+  /** FIN may leave now, or wait for less: see `mayFin` */
+  onFinChange?(): void
 }
 
 /**
@@ -84,10 +84,6 @@ export class Proposal {
     return this.#state === 'awaiting'
   }
 
-  get isRefused (): boolean {
-    return this.#state === 'refused'
-  }
-
   /** Whether the stream may send FIN. The first who asks starts the wait for the handler */
   get mayFin (): boolean {
     if (this.#fin === 'settling' && performance.now() - this.#repliedAt >= HANDLER_TIMEOUT) {
@@ -109,7 +105,7 @@ export class Proposal {
   allowFin (): void {
     if (this.#fin !== 'allowed') {
       this.#fin = 'allowed'
-      this.#init.onFinAllowed?.()
+      this.#init.onFinChange?.()
     }
   }
 
@@ -148,6 +144,8 @@ export class Proposal {
 
         return data.sublist(replyBytes)
       }
+
+      this.#init.onFinChange?.()
     }
   }
 

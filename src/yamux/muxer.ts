@@ -285,7 +285,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
         await new Promise<void>(resolve => { setImmediate(resolve) })
       },
       onFailed: error => { stream.fail(error) },
-      onFinAllowed: () => { stream.onFinAllowed() },
+      onFinChange: () => { stream.onFinChange() },
       onOutcome: outcome => {
         stream.log('proposal of %s was %s', protocol, outcome)
         onOutcome(outcome)

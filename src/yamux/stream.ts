@@ -1,7 +1,8 @@
-import { ConnectionClosedError, StreamBufferError, StreamMessageEvent, StreamResetError, StreamStateError } from '@libp2p/interface'
+import { ConnectionClosedError, StreamBufferError, StreamMessageEvent, StreamResetError, StreamResetEvent, StreamStateError } from '@libp2p/interface'
 import { AbstractStream, StreamClosedError } from '@libp2p/utils'
 import { raceSignal } from 'race-signal'
 import { Uint8ArrayList } from 'uint8arraylist'
+import { withCause } from '../errors.ts'
 import { Flag } from './frames.ts'
 import { KeptFin } from './kept-fin.ts'
 import { ReadLoop } from './read-loop.ts'
@@ -494,8 +495,8 @@ export class YamuxStream extends AbstractStream implements Sender {
     }
   }
 
-  /** FIN may leave, as the proposal says */
-  onFinAllowed (): void {
+  /** FIN may leave, or waits for less, as the proposal says */
+  onFinChange (): void {
     this.#closeNext()
   }
 
@@ -508,19 +509,37 @@ export class YamuxStream extends AbstractStream implements Sender {
 
   onRemoteReset (): void {
     if (this.status === 'open' || this.status === 'closing') {
-      this.#end('unanswered', this.#proposal?.isRefused === true && this.#failure != null ? this.#failure : new StreamResetError())
-      super.onRemoteReset()
+      const error = new StreamResetError()
+
+      this.#end('unanswered', error)
+      this.#onReset(error)
     }
   }
 
-  /** The connection has ended. What is missing of either end is an error, that of the connection if there is one */
+  /** As the base class, with an error that `close` rejects with, too */
+  #onReset (error: Error): void {
+    this.status = 'reset'
+    this.writeStatus = 'closed'
+    this.remoteWriteStatus = 'closed'
+    this.remoteReadStatus = 'closed'
+    this.timeline.close = Date.now()
+
+    if (this.readBuffer.byteLength === 0) {
+      this.readStatus = 'closed'
+      this.maybeDispatchEnd()
+    }
+
+    this.dispatchEvent(new StreamResetEvent(error))
+  }
+
+  /** The connection has ended, with an error or without. What is missing of either end is an error in any case */
   onConnectionEnd (err?: Error): void {
     const isAllSent = this.#fin !== 'flushing' && this.writeBuffer.byteLength === 0
 
     if (!this.isReceiving && isAllSent) {
       this.onTransportClosed()
     } else {
-      this.onTransportClosed(err ?? new ConnectionClosedError('The connection was closed before the stream'))
+      this.onTransportClosed(withCause(new ConnectionClosedError('The connection ended before the stream'), err))
     }
   }
 
