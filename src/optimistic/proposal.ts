@@ -22,11 +22,8 @@ export interface ProposalInit {
   /** Fail if there is no reply after this many ms */
   replyTimeout: number
 
-  /** Fail if this fires before the reply: at once until the caller has the stream, then only as a timeout */
+  /** Fail if this is a timeout and fires before the reply */
   signal?: AbortSignal
-
-  /** Whether the caller of `newStream` has the stream */
-  isGiven?(): boolean
 
   /** Resolves as long after the reply as libp2p would let an application wait for the stream. FIN waits for it */
   settle?(): Promise<unknown>
@@ -112,13 +109,10 @@ export class Proposal {
   /**
    * Data of the peer.
    *
-   * @returns what is behind the reply
+   * @returns what is behind the reply. It comes from the handler, so the handler runs: see `allowFin`
    */
   receive (data: Uint8ArrayList): Uint8ArrayList | undefined {
     if (this.#state === 'accepted') {
-      // it comes from the handler, so the handler runs
-      this.allowFin()
-
       return data
     }
 
@@ -140,8 +134,6 @@ export class Proposal {
       this.#settle('accepted')
 
       if (replyBytes < data.byteLength) {
-        this.allowFin()
-
         return data.sublist(replyBytes)
       }
 
@@ -162,13 +154,13 @@ export class Proposal {
   }
 
   /**
-   * Ends the stream with the signal's reason, as libp2p's own negotiation does. That has ended when the caller has the
-   * stream, who may then abort what else the signal belongs to. A timeout is still how long the negotiation may take
+   * A timeout is how long the negotiation may take. Otherwise the caller has the stream by now, and aborts what else the
+   * signal belongs to
    */
   readonly #onSignal = (): void => {
     const reason = this.#init.signal?.reason
 
-    if (this.#init.isGiven?.() !== true || reason?.name === 'TimeoutError') {
+    if (reason?.name === 'TimeoutError') {
       this.#fail('aborted', reason)
     }
   }

@@ -35,7 +35,7 @@ export class Yamux implements StreamMuxerFactory<YamuxMuxer> {
       settings,
       unread: new NodeUnread(settings.maxUnread),
       known: settings.optimistic && events != null && peerStore != null && logger != null
-        ? new KnownProtocols({ events, peerStore }, logger.forComponent('libp2p:yamux:known-protocols'))
+        ? new KnownProtocols({ events, peerStore }, logger.forComponent('libp2p:optimistic:muxer'))
         : undefined,
       handlers: () => components.registrar,
       onOutcome: outcome => { outcomes?.increment({ [outcome]: true }) }

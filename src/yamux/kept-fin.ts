@@ -10,8 +10,8 @@ export interface KeptFinInit {
   /** Whether somebody reads the stream, or waits for the end of what the peer sends */
   isReading(): boolean
 
-  /** Whether our FIN has left, or never will */
-  isClosed(): boolean
+  /** Whether our end was closed, and whoever did that had a turn to listen */
+  isSettled(): boolean
 
   /** Whether the application listens for the end of the stream */
   isEndHeard(): boolean
@@ -23,10 +23,9 @@ export interface KeptFinInit {
 /**
  * - `negotiating`: FIN came while libp2p may still be at work on the protocol, or waits to answer
  * - `kept`: nobody listens to the stream yet
- * - `settling`: our end was closed just now
  * - `told`: the stream has its FIN
  */
-type State = 'negotiating' | 'kept' | 'settling' | 'told'
+type State = 'negotiating' | 'kept' | 'told'
 
 /**
  * The peer's FIN, kept until somebody listens to the stream. libp2p attaches the handler of a
@@ -49,34 +48,23 @@ export class KeptFin {
       // what has come suffices to agree on the protocol in this turn, or never will
       this.#state = 'negotiating'
       setImmediate(() => { this.#onTurn() })
-    } else if (init.isClosed()) {
-      this.#state = 'settling'
-      setImmediate(() => { this.#tell() })
     }
   }
 
   get isKept (): boolean {
-    return this.#state === 'kept' || this.#state === 'settling'
+    return this.#state === 'kept'
   }
 
   /** Something has changed */
   look (): void {
-    const { isEndHeard, isReading } = this.#init
+    const { isEndHeard, isReading, isSettled } = this.#init
 
-    if (this.isKept && (isReading() || (this.#hasTransportClosed && isEndHeard()))) {
+    if (this.isKept && (isReading() || isSettled() || (this.#hasTransportClosed && isEndHeard()))) {
       this.#tell()
     } else if (this.#state === 'negotiating' && this.#isWaiting) {
       // libp2p could send its answer
       this.#isWaiting = false
       setImmediate(() => { this.#onTurn() })
-    }
-  }
-
-  /** Our FIN has left: who closed the stream may begin to listen now */
-  onClosed (): void {
-    if (this.#state === 'kept') {
-      this.#state = 'settling'
-      setImmediate(() => { this.#tell() })
     }
   }
 
@@ -97,7 +85,7 @@ export class KeptFin {
   #isWaiting = false
 
   #onTurn (): void {
-    const { isAgreed, isClosed, mayStillAgree } = this.#init
+    const { isAgreed, mayStillAgree } = this.#init
 
     if (this.#state !== 'negotiating') {
       return
@@ -106,10 +94,6 @@ export class KeptFin {
     if (isAgreed()) {
       this.#state = 'kept'
       this.look()
-
-      if (isClosed()) {
-        this.onClosed()
-      }
     } else if (mayStillAgree()) {
       this.#isWaiting = true
     } else {

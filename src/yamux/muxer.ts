@@ -1,4 +1,4 @@
-import { InvalidParametersError, MuxerClosedError, StreamBufferError, TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
+import { InvalidParametersError, MuxerClosedError, StreamBufferError, StreamStateError, TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
 import { AbstractStreamMuxer } from '@libp2p/utils'
 import { raceSignal } from 'race-signal'
 import { closeBatcher, openBatcher } from '../event-loop/flush-soon.ts'
@@ -199,6 +199,8 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     if (protocol == null || !isProposed(reason)) {
       this.#shared.known?.watch(this, stream)
       this.#openSoon(stream)
+    } else if (stream.status !== 'open') {
+      throw new StreamStateError(`The stream is ${stream.status}`)
     } else if (signal?.aborted === true) {
       // it may have fired since this was called
       stream.abort(signal.reason)
@@ -278,7 +280,6 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
       protocol,
       replyTimeout: settings.replyTimeout,
       signal,
-      isGiven: () => stream.isGiven,
       // as long as libp2p's own dialer awaits its peer store before the application has the stream, and a turn longer
       settle: async () => {
         await known?.store(this, protocol)
@@ -309,7 +310,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     const held = [...this.#proposing ?? []].filter(stream => stream.isFinHeld && stream.proposal?.protocol === protocol)
 
     if (held.length > 0) {
-      await raceSignal(Promise.allSettled(held.map(async stream => stream.close())), signal)
+      await raceSignal(Promise.all(held.map(async stream => stream.closeWrite())), signal)
     }
   }
 
@@ -722,7 +723,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
       this.#proposing?.forEach(({ proposal }) => { proposal?.allowFin() })
     }, REPLY_GRACE)
 
-    await Promise.allSettled(this.streams.map(async stream => stream.close()))
+    await Promise.all(this.streams.map(async stream => stream.closeWrite()))
     clearTimeout(timer)
 
     this.status = 'closed'

@@ -3,6 +3,7 @@ import { AbstractStream, StreamClosedError } from '@libp2p/utils'
 import { raceSignal } from 'race-signal'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { withCause } from '../errors.ts'
+import { setImmediate } from '../event-loop/immediate.ts'
 import { Flag } from './frames.ts'
 import { KeptFin } from './kept-fin.ts'
 import { ReadLoop } from './read-loop.ts'
@@ -109,8 +110,9 @@ export class YamuxStream extends AbstractStream implements Sender {
   #proposal?: Proposal
   #fin: FinState = 'open'
 
-  /** What `close` settles with. Exists once it was called */
+  /** What `close` settles with, and what resolves when FIN has left or never will. They exist once it was called */
   #closed?: PromiseWithResolvers<void>
+  #finLeft?: PromiseWithResolvers<void>
 
   /** The end of the peer. Undefined until it has closed its end, and in the constructor of the base class */
   private keptFin?: KeptFin
@@ -124,8 +126,8 @@ export class YamuxStream extends AbstractStream implements Sender {
   /** Listeners of 'close' that are not the application's: that of the base class, and the muxer's */
   readonly #closeListeners = this.listenerCount('close') + 1
 
-  /** Whether the application has used the stream, so `newStream` has resolved */
-  #isUsed = false
+  /** Whether who has closed the stream had a turn to listen to its end */
+  #isSettled = false
 
   constructor (init: YamuxStreamInit) {
     super(init)
@@ -139,11 +141,6 @@ export class YamuxStream extends AbstractStream implements Sender {
 
   /** Whether the peer has answered it. Kept by the muxer */
   isAnswered = false
-
-  /** Whether the caller of `newStream` has the stream, as far as that shows */
-  get isGiven (): boolean {
-    return this.#isUsed
-  }
 
   /** What nobody has read, in bytes */
   get unread (): number {
@@ -178,7 +175,6 @@ export class YamuxStream extends AbstractStream implements Sender {
   propose (proposal: Proposal): void {
     this.#proposal = proposal
     this.send(proposal.bytes)
-    this.#isUsed = false
     this.protocol = proposal.protocol
   }
 
@@ -221,7 +217,6 @@ export class YamuxStream extends AbstractStream implements Sender {
   // --- sending
 
   send (data: Uint8Array | Uint8ArrayList): boolean {
-    this.#isUsed = true
     this.#assertNotFailed()
 
     if (this.writeStatus !== 'writable') {
@@ -419,8 +414,6 @@ export class YamuxStream extends AbstractStream implements Sender {
    * @throws {Error} what ended the stream before FIN could leave
    */
   close (options?: AbortOptions): Promise<void> {
-    this.#isUsed = true
-
     if (this.#failure != null) {
       return handled(Promise.reject(this.#failure))
     }
@@ -431,6 +424,7 @@ export class YamuxStream extends AbstractStream implements Sender {
       }
 
       this.#closed = Promise.withResolvers()
+      this.#finLeft = Promise.withResolvers()
       this.#closed.promise.catch(() => {})
       this.#fin = 'flushing'
       this.writeStatus = 'closing'
@@ -438,6 +432,12 @@ export class YamuxStream extends AbstractStream implements Sender {
     }
 
     return handled(raceSignal(this.#closed.promise, options?.signal))
+  }
+
+  /** Closes the stream, and waits until FIN has left or never will. What the peer says of a proposal may come later */
+  async closeWrite (): Promise<void> {
+    void this.close()
+    await this.#finLeft?.promise
   }
 
   async sendCloseWrite (): Promise<void> {
@@ -472,6 +472,7 @@ export class YamuxStream extends AbstractStream implements Sender {
 
     this.#fin = 'sent'
     void this.sendCloseWrite()
+    this.#finLeft?.resolve()
     this.#muxer.onFinLeft(this)
 
     // `close` has not returned yet
@@ -480,7 +481,9 @@ export class YamuxStream extends AbstractStream implements Sender {
 
   /** Our FIN has left */
   #onClosed (): void {
-    this.#closed?.resolve()
+    if (this.#proposal?.isAwaiting !== true) {
+      this.#closed?.resolve()
+    }
 
     if (this.status !== 'open' && this.status !== 'closing') {
       return
@@ -490,14 +493,21 @@ export class YamuxStream extends AbstractStream implements Sender {
 
     if (this.remoteWriteStatus === 'closed') {
       this.onTransportClosed()
-    } else {
-      this.keptFin?.onClosed()
     }
+
+    setImmediate(() => {
+      this.#isSettled = true
+      this.keptFin?.look()
+    })
   }
 
   /** FIN may leave, or waits for less, as the proposal says */
   onFinChange (): void {
     this.#closeNext()
+
+    if (this.#fin === 'sent' && this.#proposal?.isAwaiting === false) {
+      this.#closed?.resolve()
+    }
   }
 
   abort (err: Error): void {
@@ -567,6 +577,7 @@ export class YamuxStream extends AbstractStream implements Sender {
       // it has all data, and closed the connection before our FIN
       this.#fin = 'lost'
       this.writeStatus = 'closed'
+      this.#finLeft?.resolve()
       this.#closed?.resolve()
     }
   }
@@ -587,8 +598,11 @@ export class YamuxStream extends AbstractStream implements Sender {
 
     if (this.#fin !== 'sent' && this.#fin !== 'lost') {
       this.#fin = 'lost'
-      this.#closed?.reject(error)
+      this.#finLeft?.resolve()
     }
+
+    // it was resolved, if all was well until now
+    this.#closed?.reject(error)
 
     if (this.#proposal?.isAwaiting === true) {
       if (outcome !== 'aborted') {
@@ -646,7 +660,6 @@ export class YamuxStream extends AbstractStream implements Sender {
   }
 
   async * [Symbol.asyncIterator] (): AsyncGenerator<Data> {
-    this.#isUsed = true
     this.#assertNotFailed()
 
     if (this.#rest.length === 0 && !this.#isReadable && this.#endError == null) {
@@ -705,11 +718,13 @@ export class YamuxStream extends AbstractStream implements Sender {
   #onFrameData (data: Uint8ArrayList): void {
     const rest = this.#proposal == null ? data : this.#proposal.receive(data)
 
-    if (rest != null) {
-      this.onData(rest)
-    } else {
+    if (rest == null) {
       this.#onTaken()
+      return
     }
+
+    this.onData(rest)
+    this.#proposal?.allowFin()
   }
 
   /** Something was read, or has come: tell the peer of what is free */
@@ -756,7 +771,7 @@ export class YamuxStream extends AbstractStream implements Sender {
       isAgreed: () => this.protocol !== '',
       mayStillAgree: () => this.status === 'open' && this.writableNeedsDrain,
       isReading: () => this.#isReading,
-      isClosed: () => this.#fin === 'sent' || this.#fin === 'lost',
+      isSettled: () => this.#isSettled,
       isEndHeard: () => this.listenerCount('close') > this.#closeListeners,
       tell: hasTransportClosed => {
         super.onRemoteCloseWrite()

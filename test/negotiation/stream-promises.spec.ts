@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
-import { turns } from '../fixtures/bytes.ts'
+import { readToEnd, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { collectRejections } from '../fixtures/rejections.ts'
 import { closed, until } from '../fixtures/waiting.ts'
@@ -79,7 +79,7 @@ describe('an application that does not wait for the close of an optimistic strea
 describe('newStream of an optimistic stream', () => {
   const defer = cleanUpAfterEach()
 
-  it('rejects where the peer refuses while libp2p awaits its peer store, and harms no other stream', async () => {
+  it('gives a stream that says so where the peer refuses while libp2p awaits its peer store, and harms no other stream', async () => {
     const nodes = await streamNodes(defer)
     const merge = nodes.dialer.peerStore.merge.bind(nodes.dialer.peerStore)
     nodes.dialer.peerStore.merge = async (...args: Parameters<PeerStore['merge']>) => {
@@ -88,7 +88,11 @@ describe('newStream of an optimistic stream', () => {
       return merge(...args)
     }
 
-    await expect(nodes.connection.newStream(UNKNOWN, EAGER)).to.eventually.be.rejected.with.property('name', 'UnsupportedProtocolError')
+    const stream = await nodes.connection.newStream(UNKNOWN, EAGER)
+
+    expect(() => stream.send(Uint8Array.of(1))).to.throw().with.property('name', 'UnsupportedProtocolError')
+    await expect(stream.close()).to.eventually.be.rejected.with.property('name', 'UnsupportedProtocolError')
+    await expect(readToEnd(stream)).to.eventually.be.rejected.with.property('name', 'UnsupportedProtocolError')
     expect(nodes.connection.status).to.equal('open')
     expect(await firstByte(await nodes.connection.newStream(ECHO, EAGER))).to.equal(42)
   })

@@ -4,7 +4,6 @@ import { turns } from '../fixtures/bytes.ts'
 import { closed, until } from '../fixtures/waiting.ts'
 import { muxerPair, muxers, readAtLeast, readings } from './fixtures/muxers.ts'
 import { NOISE, counting, joined } from './fixtures/proposals.ts'
-import type { AbstractStream } from '@libp2p/utils'
 
 /** The reply to it is known byte for byte, and any other protocol is as good */
 const PROTOCOL = '/noise'
@@ -90,22 +89,6 @@ for (const [name, factory] of Object.entries(muxers)) {
 
       local.resume()
       expect(await readAtLeast(got, 5)).to.equalBytes(counting(5))
-    })
-
-    it('comes with the answer and the end of the connection, and a stream that is closing has closed', async () => {
-      const { local, remote } = await muxerPair(factory).open(PROTOCOL)
-      const got = readings(local)
-      const closing = local.close()
-
-      // as a muxer does where the peer's last frame is right behind
-      local.addEventListener('message', () => { (local as AbstractStream).onTransportClosed() })
-      remote.send(joined(REPLY, counting(4)))
-      await closing
-      // who listens now hears of it
-      await closed(local)
-
-      expect(joined(...got)).to.equalBytes(counting(4))
-      expect(local.status).to.equal('closed')
     })
 
     it('comes with what makes the reader abort a stream that is closing, and no FIN follows', async () => {
