@@ -31,7 +31,7 @@ export interface StackOptions {
 
   /** Noise by default */
   encrypter?: any
-  
+
   /** Of either muxer. The stock one ignores those that it does not know */
   yamux?: YamuxOptions
 }

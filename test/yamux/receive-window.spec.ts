@@ -1,8 +1,8 @@
 import { expect } from 'aegir/chai'
+import { FIRST_WINDOW } from '../../src/yamux/frames.ts'
 import { ReceiveWindow } from '../../src/yamux/receive-window.ts'
 import { RoundTrip } from '../../src/yamux/round-trip.ts'
 import { WindowBudget } from '../../src/yamux/window-budget.ts'
-import { FIRST_WINDOW } from '../../src/yamux/frames.ts'
 import { KiB, MiB } from '../fixtures/bytes.ts'
 import { keepsUp, take, transfer } from './fixtures/window-paths.ts'
 
