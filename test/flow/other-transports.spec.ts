@@ -1,5 +1,4 @@
 import { memory } from '@libp2p/memory'
-import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { yamux } from '../../src/index.ts'
 import { MiB } from '../fixtures/bytes.ts'
