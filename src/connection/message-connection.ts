@@ -196,9 +196,9 @@ export abstract class MessageConnection extends DrainingConnection implements Re
     }
   }
 
-  /** The socket has read this. Once closing, everything is read and thrown away */
+  /** The socket has read this. Once closing, everything is read and thrown away, also while the socket lingers */
   protected receive (data: Uint8Array): void {
-    if (this.status === 'closing') {
+    if (this.status !== 'open') {
       return
     }
 

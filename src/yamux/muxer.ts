@@ -557,11 +557,16 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   }
 
   grant (stream: YamuxStream, window: ReceiveWindow): number {
+    // what is taken later was not taken at once
+    if (!stream.mayGrant) {
+      return 0
+    }
+
     const now = performance.now()
 
     window.onTaken(now, stream.isRead, this.#roundTrip)
 
-    const due = stream.mayGrant ? window.due(stream.unread) : 0
+    const due = window.due(stream.unread)
 
     if (due > 0) {
       window.grant(due, now)

@@ -8,7 +8,7 @@ const DRAIN_ROUND_TRIPS = 6
 const DRAINED_ROUND_TRIPS = 2
 
 /** Less than this is the event loops' own time, in ms */
-const MIN_ROUND_TRIP = 15
+const MIN_ROUND_TRIP = 5
 
 /**
  * The least round trip of a path, in ms. More than that is time in queues, and they are mostly

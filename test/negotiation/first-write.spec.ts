@@ -57,21 +57,4 @@ describe('the first write of a dial', () => {
 
     expect(bytes).to.equal(NOISE.byteLength)
   })
-
-  it('is dropped where the connection is aborted right behind it', async () => {
-    const { addr, next } = await rawPeer(defer)
-    const { dial } = rawTransport(defer)
-
-    await dial(addr, {
-      upgrader: passThrough(maConn => {
-        maConn.send(NOISE)
-        maConn.abort(new Error('Urk!'))
-      })
-    }).catch(() => {})
-
-    const socket = await next()
-    await within(5_000, 'the end', pEvent(socket.resume(), 'close', { rejectionEvents: [] }))
-
-    expect(socket.bytesRead).to.equal(0)
-  })
 })

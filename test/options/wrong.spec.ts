@@ -23,8 +23,6 @@ const wrong: Array<[init: object, message: string]> = [
   [{ reusePort: true }, `reusePort of tcp() must be ${REUSE_PORT}, not true`],
   [{ reusePort: 'yes' }, `reusePort of tcp() must be ${REUSE_PORT}, not 'yes' (a string)`],
   [{ optimistic: 'no' }, `optimistic of tcp() must be ${BOOLEAN}, not 'no' (a string)`],
-  [{ credit: 'no' }, `credit of tcp() must be ${BOOLEAN}, not 'no' (a string)`],
-  [{ sendWindow: 0 }, `sendWindow of tcp() must be ${BOOLEAN}, not 0`],
   [{ optimistic }, `optimistic of tcp() must be ${BOOLEAN}, not a function`],
   [{ attemptDelay: true }, 'attemptDelay of tcp() must be false or 10 or more milliseconds, not true'],
   [{ attemptDelay: 0 }, 'attemptDelay of tcp() must be false or 10 or more milliseconds, not 0'],
