@@ -1,18 +1,19 @@
 /**
- * A TCP transport for [libp2p](https://libp2p.io/docs/transports-overview/)
- * that takes the place of `@libp2p/tcp`.
+ * A TCP transport and a muxer for [libp2p](https://libp2p.io/docs/transports-overview/)
+ * that take the place of `@libp2p/tcp` and `@libp2p/yamux`.
  *
  * @example
  *
  * ```TypeScript
- * import { createLibp2p } from 'libp2p'
- * import { tcp } from 'libp2p-fast-tcp'
+ * import { noise } from '@libp2p/noise'
  * import { multiaddr } from '@multiformats/multiaddr'
+ * import { createLibp2p } from 'libp2p'
+ * import { optimistic, tcp, yamux } from 'libp2p-fast-tcp'
  *
  * const node = await createLibp2p({
- *   transports: [
- *     tcp()
- *   ]
+ *   transports: [tcp()],
+ *   connectionEncrypters: [optimistic(noise())],
+ *   streamMuxers: [yamux()]
  * })
  *
  * const ma = multiaddr('/ip4/123.123.123.123/tcp/1234')
