@@ -120,8 +120,9 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   #remoteGoAway?: number
   #closing?: Promise<void>
 
-  /** Whether the connection has ended, or was given up */
+  /** Whether the connection has ended, or was given up, or is being given up */
   #isOver = false
+  #isAborting = false
 
   /** Why the connection has ended. Set by its 'close' event, which the base class hears next */
   readonly #ended: { error?: Error }
@@ -345,8 +346,8 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
       this.#onSent(byteLength, canSendMore)
     } catch (err: any) {
-      // one that is closing takes no more, and tells of its end
-      if (this.maConn.status === 'open') {
+      // one that is closing takes no more, and tells of its end. And what a muxer says that gives up may be too much
+      if (this.maConn.status === 'open' && !this.#isAborting) {
         this.#fail(err)
       }
     }
@@ -737,10 +738,11 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   }
 
   abort (err: Error): void {
-    if (this.#isOver) {
+    if (this.#isOver || this.#isAborting) {
       return
     }
 
+    this.#isAborting = true
     this.status = 'closing'
     this.log.error('abort the muxer - %e', err)
     ;[...this.streams].forEach(stream => { stream.abort(err) })
@@ -771,6 +773,11 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
   /** Nothing is sent or received any more */
   #end (): void {
+    // who listens to a stream may have ended the connection while the streams were aborted
+    if (this.#isOver) {
+      return
+    }
+
     this.#isOver = true
     this.status = 'closed'
     this.#outbox.clear()
