@@ -199,6 +199,11 @@ export class YamuxStream extends AbstractStream implements Sender {
 
   /** A frame of the peer. Its data is skipped if the stream receives none */
   onFrame ({ flags, length, data }: Frame): void {
+    if ((flags & Flag.fin) !== 0) {
+      // this data is the last, so nothing is granted for it
+      this.#endWindow()
+    }
+
     if (data != null) {
       this.#onFrameData(data)
     } else {
@@ -632,6 +637,11 @@ export class YamuxStream extends AbstractStream implements Sender {
   // --- receiving
 
   onData (data: Uint8Array | Uint8ArrayList): void {
+    // no window bounds how many a peer sends, and FIN may come in one
+    if (data.byteLength === 0) {
+      return
+    }
+
     if (this.readStatus !== 'readable' || this.readBuffer.byteLength > 0 || this.listenerCount('message') === 0) {
       super.onData(data)
       this.#onTaken()
