@@ -55,9 +55,9 @@ describe('the documents', () => {
     expect(named.filter(file => !existsSync(path.join(root, file)))).to.deep.equal([])
   })
 
-  it('README.md has 900 words at most, beside the figures', () => {
+  it('README.md has 750 words at most, beside the figures', () => {
     const words = prose(read(path.join(root, 'README.md'))).split(/\s+/).filter(word => word !== '')
 
-    expect(words.length).to.be.at.most(900)
+    expect(words.length).to.be.at.most(750)
   })
 })
