@@ -11,6 +11,7 @@ import { attach } from './plugin.ts'
 import { expectIdentity } from './presumed.ts'
 import { safeLogger } from './safe-logger.ts'
 import { listenerSettings, transportSettings } from './settings.ts'
+import { sharingMuxers } from './sharing-muxers.ts'
 import type { TCPComponents } from './components.ts'
 import type { SocketConnection } from './connection/socket-connection.ts'
 import type { BindServer } from './connector.ts'
@@ -89,7 +90,9 @@ export class TCP implements Transport<TCPDialEvents>, Startable {
         return
       }
 
-      maConn.onMuxed(connection.streams, dialed.has(connection.timeline))
+      if (!sharingMuxers.has(connection.streams)) {
+        maConn.onMuxed(connection.streams, dialed.has(connection.timeline))
+      }
     })
   }
 

@@ -7,6 +7,7 @@ import { YAMUX } from '../libp2p.ts'
 import { Proposal } from '../optimistic/proposal.ts'
 import { REASONS, isProposed, reasonFor } from '../optimistic/when-to-propose.ts'
 import { safeLog } from '../safe-logger.ts'
+import { sharingMuxers } from '../sharing-muxers.ts'
 import { Decoder } from './decoder.ts'
 import { InvalidFrameError, ProtocolError, ReceiveWindowExceededError } from './errors.ts'
 import { Flag, FrameType, GoAwayCode } from './frames.ts'
@@ -152,6 +153,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     })
     this.#pings = new Pings(number => { this.#sendPing(number) }, this.log)
     this.#reminders = new PeerReminders(this, stream => { this.sendUpdate(stream, 0, 0) })
+    sharingMuxers.add(this.streams)
     this.owner = this.listenerCount('stream') > 0 ? 'owned' : 'none'
 
     maConn.addEventListener('drain', this.#onDrain)
