@@ -1,7 +1,6 @@
 /** Two properties of libp2p that must be the same object. No interface promises it */
 const IDENTITIES = {
   multiaddr: ['The dial of several addresses of a peer at once', 'dial(multiaddr) === dialFilter([multiaddr])'],
-  streams: ['The proposal of protocols to peers that are known to speak them', 'connection.streams === muxer.streams'],
   timeline: ['The observation of addresses', 'connection.timeline === maConn.timeline']
 }
 

@@ -132,7 +132,7 @@ function transfersOf ({ transfers }: LoadReport): Section {
 
 /** By sender and receiver: the same pair without what makes it ours */
 const WITHOUT: Record<string, string> = {
-  'official ours': 'official no-credit',
+  'official ours': 'official official',
   'ours official': 'no-window official'
 }
 

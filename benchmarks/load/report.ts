@@ -2,7 +2,7 @@ import type { BottleneckShape, LinkKind } from '../../test/lab/link/link.ts'
 import type { PeerName } from '../../test/lab/peers/build.ts'
 import type { Report } from '../series.ts'
 
-export type JsName = 'official' | 'transport' | 'ours' | 'no-credit' | 'no-window' | 'linux'
+export type JsName = 'official' | 'transport' | 'ours' | 'no-window' | 'linux'
 export type StackName = JsName | PeerName
 
 /** A line, and how many streams upload over it */

@@ -44,7 +44,7 @@ const SLOW_LINE = 10
 const TYPICAL: Cell = { rate: 10, roundTrip: 82, queue: 256 * 1024, congestion: 'cubic', uploads: 1 }
 
 /** In the order of tables and charts */
-export const PAIRS = ['official:official', 'official:ours', 'official:no-credit', 'transport:transport', 'transport:official', 'ours:ours', 'ours:official', 'no-window:official', 'linux:official', 'linux:linux', 'ours:go', 'ours:rust', 'go:official', 'go:ours', 'go:go']
+export const PAIRS = ['official:official', 'official:ours', 'transport:transport', 'transport:official', 'ours:ours', 'ours:official', 'no-window:official', 'linux:official', 'linux:linux', 'ours:go', 'ours:rust', 'go:official', 'go:ours', 'go:go']
 
 /** TCP of the kernel starts slowly over a relay. Over a proxy it does not, and only windows are in the way */
 const TRANSFER_LINKS: LinkKind[] = ['relay', 'proxy']

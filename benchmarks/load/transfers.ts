@@ -10,10 +10,9 @@ import type { LinkKind } from '../../test/lab/link/link.ts'
 export const SIZE = 64 * 2 ** 20
 const ROUND_TRIP = 80
 
-/** Senders and receivers: with credit of ours and without it, with a send window of ours and without it */
+/** Senders and receivers: what our windows and our send window cost */
 const TRANSFERS: Array<[JsName, JsName]> = [
   ['official', 'official'],
-  ['official', 'no-credit'],
   ['official', 'ours'],
   ['no-window', 'official'],
   ['ours', 'official']

@@ -12,7 +12,6 @@ export const REASONS = {
   limit: 'negotiate %s in full: one more stream may be too many for the peer',
   unknown: 'negotiate %s in full: the peer is not known to speak it',
   told: 'negotiate %s in full: the caller wants it',
-  foreign: 'negotiate %s in full: the stream is not one of @libp2p/utils',
   several: 'negotiate in full: there are several protocols'
 }
 

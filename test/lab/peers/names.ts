@@ -9,7 +9,6 @@ export const NAMES: Record<string, string> = {
   transport: 'our transport',
   ours: 'ours',
   keyed: 'ours, keyed',
-  'no-credit': 'ours, no credit',
   'no-window': 'ours, no send window',
   linux: 'ours, linux()',
   'fast-open': 'ours, Fast Open',
