@@ -476,7 +476,10 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
       return
     }
 
-    if (!stream.isAnswered && (length > 0 || (flags & (Flag.fin | Flag.rst)) !== 0) && stream.direction === 'outbound' && type === FrameType.data) {
+    // a muxer by itself acknowledges, and refuses by RST. FIN is its owner's
+    const isOwners = (flags & Flag.fin) !== 0 || (type === FrameType.data && (length > 0 || (flags & Flag.rst) !== 0))
+
+    if (isOwners && !stream.isAnswered && stream.direction === 'outbound') {
       this.#answered(stream)
     }
 
