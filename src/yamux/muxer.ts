@@ -514,13 +514,13 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     }
   }
 
-  /** What is open goes on: the peer opens no more, and has answers to give. js-yamux ends all streams here */
+  /** What is open goes on: the peer opens no more, and has answers to give. js-yamux ends all streams here. After an error the connection is of no use */
   #onGoAway (reason: number): void {
     this.log('the peer opens no more streams, reason %d', reason)
     this.#remoteGoAway = reason
 
     if (reason !== GoAwayCode.normalTermination) {
-      this.abort(new MuxerClosedError(`The peer has closed the muxer for reason ${reason}`))
+      this.#fail(new MuxerClosedError(`The peer has closed the muxer for reason ${reason}`))
     } else if (this.status === 'open') {
       this.status = 'closing'
     }
