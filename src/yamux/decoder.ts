@@ -1,4 +1,5 @@
 import { Uint8ArrayList } from 'uint8arraylist'
+import { areTooMany } from './chunks.ts'
 import { InvalidFrameError } from './errors.ts'
 import { FrameType, HEADER_BYTES, readHeader } from './frames.ts'
 import type { FrameHeader } from './frames.ts'
@@ -123,6 +124,12 @@ export class Decoder {
     if (chunk.byteLength > 0) {
       this.#chunks.push(chunk)
       this.#left += chunk.byteLength
+
+      if (areTooMany(this.#chunks.length, this.#left)) {
+        // of a frame that comes in small parts
+        this.#chunks.push(this.#take(this.#left).slice())
+        this.#left = this.#chunks[0].byteLength
+      }
     }
   }
 

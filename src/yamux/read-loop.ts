@@ -1,4 +1,5 @@
 import { Uint8ArrayList } from 'uint8arraylist'
+import { areTooMany } from './chunks.ts'
 import type { MessageStream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/interface'
 
 /** The peer is granted nothing more when this much waits for the loop, in bytes */
@@ -112,6 +113,11 @@ export class ReadLoop {
   readonly #onMessage = ({ data }: StreamMessageEvent): void => {
     this.#queue.push(data)
     this.#bytes += data.byteLength
+
+    if (areTooMany(this.#queue.length, this.#bytes)) {
+      this.#queue.push(new Uint8ArrayList(...this.#queue.splice(0)).slice())
+    }
+
     this.#isBehind ||= this.#bytes >= PAUSE_BYTES
     this.#wake()
   }

@@ -4,6 +4,7 @@ import { raceSignal } from 'race-signal'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { withCause } from '../errors.ts'
 import { setImmediate } from '../event-loop/immediate.ts'
+import { areTooMany } from './chunks.ts'
 import { Flag } from './frames.ts'
 import { KeptFin } from './kept-fin.ts'
 import { ReadLoop } from './read-loop.ts'
@@ -101,6 +102,9 @@ export class YamuxStream extends AbstractStream implements Sender {
 
   /** What was unread when the muxer was told last, in bytes */
   #unread = 0
+
+  /** In how many the read buffer holds it */
+  #chunks = 0
 
   #loop?: ReadLoop
 
@@ -643,7 +647,9 @@ export class YamuxStream extends AbstractStream implements Sender {
     }
 
     if (this.readStatus !== 'readable' || this.readBuffer.byteLength > 0 || this.listenerCount('message') === 0) {
+      this.#chunks = this.readBuffer.byteLength === 0 ? 1 : this.#chunks + 1
       super.onData(data)
+      this.#mergeChunks()
       this.#onTaken()
       return
     }
@@ -655,6 +661,18 @@ export class YamuxStream extends AbstractStream implements Sender {
     } else {
       this.dispatchEvent(new StreamMessageEvent(data))
       this.#onTaken()
+    }
+  }
+
+  #mergeChunks (): void {
+    const { byteLength } = this.readBuffer
+
+    if (areTooMany(this.#chunks, byteLength)) {
+      const bytes = this.readBuffer.slice()
+
+      this.readBuffer.consume(byteLength)
+      this.readBuffer.append(bytes)
+      this.#chunks = 1
     }
   }
 
