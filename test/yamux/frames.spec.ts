@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { Decoder } from '../../src/yamux/decoder.ts'
 import { FrameType, HEADER_BYTES, MAX_FRAME_BYTES, readHeader, writeHeader } from '../../src/yamux/frames.ts'
 import { Outbox } from '../../src/yamux/outbox.ts'
-import { payload, turns } from '../fixtures/bytes.ts'
+import { KiB, payload, turns } from '../fixtures/bytes.ts'
 import { frame } from './fixtures/raw-peer.ts'
 import type { Frame } from '../../src/yamux/decoder.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -64,6 +64,14 @@ describe('frames of yamux', () => {
       }))
       expect(parts).to.equal(inits.reduce((sum, init) => sum + (isKept(init) ? init.bytes : 0), 0))
     }), { numRuns: 300 })
+  })
+
+  it('that come in single bytes are not kept in single bytes', () => {
+    const data = payload(100 * KiB)
+    const [whole] = decodeAll([...frame(0, 0, 1, data.byteLength, data)].map(byte => new Uint8Array([byte]))).frames
+
+    expect(whole.data?.slice()).to.deep.equal(data)
+    expect([...whole.data ?? []].length).to.be.at.most(1_100)
   })
 
   it('of another version are refused as soon as the header is there', () => {

@@ -1,0 +1,202 @@
+import { expect } from 'aegir/chai'
+import { FIRST_WINDOW, Flag, FrameType } from '../../src/yamux/frames.ts'
+import { KiB, MiB, readToEnd, turns } from '../fixtures/bytes.ts'
+import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { until, within } from '../fixtures/waiting.ts'
+import { InOrder, numbered } from '../flow/fixtures/numbered.ts'
+import { line, openStream } from '../flow/fixtures/stacks.ts'
+import { RawPeer, dataFrame, frame } from './fixtures/raw-peer.ts'
+import type { RawPeerInit } from './fixtures/raw-peer.ts'
+import type { YamuxStream } from '../../src/yamux/stream.ts'
+
+const { syn, fin } = Flag
+const { data: DATA, windowUpdate: UPDATE } = FrameType
+const defer = cleanUpAfterEach()
+const some = new TextEncoder().encode('something')
+
+async function opened (init: RawPeerInit = {}): Promise<{ peer: RawPeer, stream: YamuxStream }> {
+  const peer = new RawPeer(defer, init)
+
+  peer.send(frame(UPDATE, syn, 1, 0))
+  await peer.sync()
+
+  return { peer, stream: peer.streams[0] }
+}
+
+/** Takes over what would end the process */
+function collectUncaught (): unknown[] {
+  const uncaught: unknown[] = []
+  const before = process.listeners('uncaughtException')
+  const onUncaught = (err: unknown): void => { uncaught.push(err) }
+
+  process.removeAllListeners('uncaughtException')
+  process.on('uncaughtException', onUncaught)
+  defer(() => {
+    process.off('uncaughtException', onUncaught)
+    before.forEach(listener => { process.on('uncaughtException', listener) })
+  })
+
+  return uncaught
+}
+
+describe('a stream of yamux', function () {
+  this.timeout(10_000)
+
+  it('uploads to a peer that answers no pings after two seconds at most', async () => {
+    let received = 0
+    let longest = 0
+    let last = performance.now()
+    const { stream } = await opened({
+      onFrame ({ type, length }, peer) {
+        if (type === DATA) {
+          received += length
+          longest = Math.max(longest, performance.now() - last)
+          last = performance.now()
+          peer.send(frame(UPDATE, 0, 1, length))
+        }
+      }
+    })
+
+    for (let sent = 0; sent < 32 * MiB; sent += 64 * KiB) {
+      if (!stream.send(new Uint8Array(64 * KiB))) {
+        await stream.onDrain()
+      }
+    }
+
+    await within(1_000, 'close', stream.close())
+    await until(() => received === 32 * MiB, 'all is there')
+    expect(longest).to.be.below(2_500)
+  })
+
+  it('goes on where a listener throws', async () => {
+    const uncaught = collectUncaught()
+    const { peer, stream } = await opened()
+    const taken: Uint8Array[] = []
+    const fail = (): void => { throw new Error('Of a listener') }
+
+    peer.muxer.addEventListener('stream', fail)
+    stream.addEventListener('message', fail)
+    stream.addEventListener('message', ({ data }) => { taken.push(data.subarray()) })
+    stream.addEventListener('drain', fail)
+    peer.send(dataFrame(0, 1, some), dataFrame(0, 1, some), dataFrame(syn, 3, some))
+    await peer.sync()
+    expect(taken).to.have.length(2)
+    expect(peer.streams).to.have.length(2)
+
+    stream.send(new Uint8Array(2 * FIRST_WINDOW))
+    await turns(3)
+    peer.send(frame(UPDATE, 0, 1, FIRST_WINDOW))
+    await stream.onDrain()
+    await stream.close()
+    await until(() => peer.of(UPDATE, fin, 1).length === 1, 'FIN')
+    expect(peer.of(DATA, 0, 1).reduce((sum, { length }) => sum + length, 0)).to.equal(2 * FIRST_WINDOW)
+    expect(uncaught).to.have.length(4)
+  })
+
+  it('is not resumed by a loop if the application has paused it', async () => {
+    const { peer, stream } = await opened()
+    let read = 0
+    const reading = (async () => {
+      for await (const data of stream) {
+        read += data.byteLength
+      }
+    })()
+
+    stream.pause()
+
+    for (let i = 0; i < 4; i++) {
+      peer.send(dataFrame(0, 1, new Uint8Array(FIRST_WINDOW / 4)))
+      await peer.sync()
+    }
+
+    expect(stream.readStatus).to.equal('paused')
+    expect(read).to.equal(0)
+    expect(peer.of(UPDATE).every(({ length }) => length === 0)).to.equal(true)
+    stream.resume()
+    await until(() => read === FIRST_WINDOW, 'all that was kept')
+    peer.send(dataFrame(fin, 1, some))
+    await reading
+    expect(read).to.equal(FIRST_WINDOW + some.byteLength)
+  })
+
+  it('loses nothing to loops that break, whenever they do', async () => {
+    const { peer, stream } = await opened()
+    const taken = new InOrder()
+    let sent = 0
+    const send = (): void => {
+      peer.send(dataFrame(0, 1, numbered(sent, 1_000)), dataFrame(0, 1, numbered(sent + 1_000, 3_000)))
+      sent += 4_000
+    }
+
+    for (let round = 0; round < 60; round++) {
+      send()
+
+      for await (const data of stream) {
+        taken.add(data)
+
+        if (round % 3 === 0) {
+          send()
+          await turns(round % 5)
+        }
+
+        break
+      }
+
+      await turns(round % 2)
+    }
+
+    peer.send(dataFrame(fin, 1, new Uint8Array(0)))
+
+    for await (const data of stream) {
+      taken.add(data)
+    }
+
+    expect(taken.bytes).to.equal(sent)
+  })
+
+  it('is closed once, by all who close it', async () => {
+    const { peer, stream } = await opened()
+    let isClosed = false
+
+    stream.send(new Uint8Array(2 * FIRST_WINDOW))
+
+    const all = Promise.all([stream.close(), stream.close(), stream.closeWrite()]).then(() => { isClosed = true })
+
+    expect(stream.writeStatus).to.equal('closing')
+    await peer.sync()
+    expect(isClosed, 'before all has left').to.equal(false)
+    peer.send(frame(UPDATE, 0, 1, FIRST_WINDOW))
+    await all
+    await until(() => peer.of(UPDATE, fin).length > 0, 'FIN')
+    await peer.sync()
+    expect(peer.of(UPDATE, fin)).to.have.length(1)
+  })
+
+  it('fails for its reader and for who closes it if the connection ends in mid-transfer', async () => {
+    for (const isKilled of [true, false]) {
+      const { peer, stream } = await opened()
+      const reading = readToEnd(stream)
+
+      stream.send(new Uint8Array(2 * FIRST_WINDOW))
+
+      const closing = stream.close()
+
+      peer.send(dataFrame(0, 1, some), frame(DATA, 0, 1, 1_000, some))
+      await turns(3)
+      isKilled ? peer.end.abort(new Error('Killed')) : void peer.end.close()
+      await expect(reading).to.eventually.be.rejected.with.property('name').that.is.oneOf(['ConnectionClosedError', 'StreamResetError'])
+      await expect(closing).to.eventually.be.rejected()
+    }
+  })
+
+  it('delivers all that was sent before it, then its connection, was closed', async () => {
+    const { listener, dialed } = await line(defer)
+    const { outgoing, incoming } = await openStream(dialed, listener)
+    const reading = readToEnd(incoming)
+
+    outgoing.send(new Uint8Array(MiB))
+    void outgoing.close()
+    await dialed.close()
+    expect((await within(5_000, 'the end', reading)).bytes).to.equal(MiB)
+  })
+})
