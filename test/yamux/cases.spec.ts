@@ -1,5 +1,5 @@
-import { expect } from 'aegir/chai'
 import { multiaddrConnectionPair } from '@libp2p/utils'
+import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { yamux } from '../../src/index.ts'
 import { FIRST_WINDOW, Flag, FrameType } from '../../src/yamux/frames.ts'
@@ -196,10 +196,10 @@ describe('yamux as go-yamux and js-yamux test it', function () {
 
     const [stream] = peer.streams
 
-    for await (const data of stream) {
-      expect(data.byteLength).to.equal(FIRST_WINDOW)
-      break
-    }
+    const loop = stream[Symbol.asyncIterator]()
+
+    expect((await loop.next()).value).to.have.property('byteLength', FIRST_WINDOW)
+    await loop.return(undefined)
 
     await until(() => granted() === FIRST_WINDOW, 'all is granted again')
     stream.pause()
@@ -208,19 +208,6 @@ describe('yamux as go-yamux and js-yamux test it', function () {
     expect(granted()).to.equal(FIRST_WINDOW)
     peer.send(dataFrame(0, 1, hello))
     expect(await peer.ended()).to.have.property('name', 'ReceiveWindowExceededError')
-  })
-
-  it('grants nothing for the data that comes with FIN, or behind it', async () => {
-    const peer = new RawPeer(defer)
-    const taken: Uint8Array[] = []
-
-    peer.send(frame(UPDATE, syn, 1, 0))
-    await peer.sync()
-    peer.streams[0].addEventListener('message', ({ data }) => { taken.push(data.subarray()) })
-    peer.send(dataFrame(fin, 1, new Uint8Array(FIRST_WINDOW)), dataFrame(0, 1, hello))
-    await peer.sync()
-    expect(taken.map(({ byteLength }) => byteLength)).to.deep.equal([FIRST_WINDOW])
-    expect(peer.of(UPDATE).every(({ length }) => length === 0)).to.equal(true)
   })
 
   for (const reason of [0, 1, 2, 7]) {
@@ -245,11 +232,15 @@ describe('yamux as go-yamux and js-yamux test it', function () {
   }
 
   it('KeepAlive: a ping leaves at once, then in each interval, until the close', async () => {
-    const peer = new RawPeer(defer, { enableKeepAlive: true, keepAliveInterval: 20, onFrame: ({ type, flags, length }, peer) => {
-      if (type === PING && flags === syn) {
-        peer.send(frame(PING, Flag.ack, 0, length))
+    const peer = new RawPeer(defer, {
+      enableKeepAlive: true,
+      keepAliveInterval: 20,
+      onFrame ({ type, flags, length }, peer) {
+        if (type === PING && flags === syn) {
+          peer.send(frame(PING, Flag.ack, 0, length))
+        }
       }
-    } })
+    })
 
     await until(() => peer.of(PING, syn).length >= 5, 'five pings')
     expect(peer.of(PING, syn).slice(0, 5).map(({ length }) => length)).to.deep.equal([0, 1, 2, 3, 4])

@@ -4,10 +4,8 @@ import { yamux } from '../../src/index.ts'
 import { FIRST_WINDOW, Flag, FrameType } from '../../src/yamux/frames.ts'
 import { KiB, MiB, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach, cleaningUp } from '../fixtures/cleanup.ts'
-import { collectGarbage } from '../fixtures/garbage.ts'
 import { until } from '../fixtures/waiting.ts'
 import { RawPeer, dataFrame, frame } from './fixtures/raw-peer.ts'
-import type { YamuxStream } from '../../src/yamux/stream.ts'
 
 const { syn, ack, fin, rst } = Flag
 const { data: DATA, windowUpdate: UPDATE, ping: PING, goAway: GO_AWAY } = FrameType
@@ -152,6 +150,19 @@ describe('a peer that speaks yamux as it likes', function () {
     expect(messages).to.equal(1)
   })
 
+  it('is granted nothing for the data that comes with FIN, or behind it', async () => {
+    const peer = new RawPeer(defer)
+    const taken: Uint8Array[] = []
+
+    peer.send(frame(UPDATE, syn, 1, 0))
+    await peer.sync()
+    peer.streams[0].addEventListener('message', ({ data }) => { taken.push(data.subarray()) })
+    peer.send(dataFrame(fin, 1, new Uint8Array(FIRST_WINDOW)), dataFrame(0, 1, some))
+    await peer.sync()
+    expect(taken.map(({ byteLength }) => byteLength)).to.deep.equal([FIRST_WINDOW])
+    expect(peer.of(UPDATE).every(({ length }) => length === 0)).to.equal(true)
+  })
+
   const wrong: Array<[title: string, name: string, reason: number, frames: Uint8Array[]]> = [
     ['another version', 'InvalidFrameError', 1, [frame(PING, syn, 0, 1, undefined, 1)]],
     ['a type that there is not', 'InvalidFrameError', 1, [frame(4, 0, 1, 0)]],
@@ -236,35 +247,4 @@ describe('a peer that speaks yamux as it likes', function () {
     expect(peers[0].muxer.unread).to.equal(350 * KiB)
     expect(peers[2].muxer.unread).to.equal(0)
   })
-
-  for (const [title, prepare] of Object.entries<(stream: YamuxStream) => void>({
-    nobody: () => {},
-    'a paused handler': stream => {
-      stream.addEventListener('message', () => {})
-      stream.pause()
-    },
-    'a loop that waits': stream => { void stream[Symbol.asyncIterator]().next() }
-  })) {
-    it(`takes no more memory with single bytes that are read by ${title}`, async () => {
-      const peer = new RawPeer(defer)
-
-      peer.send(dataFrame(syn, 1, some))
-      await peer.sync()
-      prepare(peer.streams[0])
-      collectGarbage()
-
-      const before = process.memoryUsage().heapUsed
-
-      for (let round = 0; round < 15; round++) {
-        peer.send(...many(5_000, () => dataFrame(0, 1, some.subarray(0, 1))))
-        await peer.sync()
-      }
-
-      collectGarbage()
-      // the loop has asked for one message, which may be of many
-      expect(peer.muxer.unread).to.be.at.least(65_000)
-      // without care 15 MiB
-      expect(process.memoryUsage().heapUsed - before).to.be.below(5 * MiB)
-    })
-  }
 })
