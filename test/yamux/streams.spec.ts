@@ -60,7 +60,7 @@ describe('a stream of yamux', function () {
     const end = performance.now() + 500
     let sent = 0
 
-    while (performance.now() < end || answers > 0) {
+    while (performance.now() < end) {
       sent += 64 * KiB
 
       if (!stream.send(new Uint8Array(64 * KiB))) {
