@@ -192,7 +192,7 @@ describe('a peer that speaks yamux as it likes', function () {
 
   it('may set any flags on any stream, one that is not there included', async () => {
     for (const before of [[], [frame(UPDATE, syn, 1, 0)], [frame(UPDATE, syn, 1, 0), frame(UPDATE, rst, 1, 0)], [dataFrame(syn | fin, 1, some)]]) {
-      for (let flags = 0; flags < 32; flags++) {
+      for (let flags = 0; flags < 16; flags++) {
         const peer = new RawPeer(defer)
 
         peer.send(...before, frame(UPDATE, flags, 1, 7), dataFrame(flags, 1, some), frame(UPDATE, flags, 1, 0))
@@ -228,7 +228,7 @@ describe('a peer that speaks yamux as it likes', function () {
         expect(peer.muxer.streams).to.have.length(0)
         expect(peer.muxer.unread).to.equal(0)
       })
-    }), { numRuns: 2_000, interruptAfterTimeLimit: 2_000 })
+    }), { numRuns: 2_000, interruptAfterTimeLimit: 1_000 })
   })
 
   it('that holds most of what a node may hold unread loses its connection, and no other', async () => {
