@@ -17,7 +17,7 @@ export class EarlyStreams {
   #timer?: NodeJS.Timeout
   #check?: NodeJS.Immediate
 
-  /** `release` is called when what waits may be sent, if something waits */
+  /** `release` is called once when nothing has to wait any more */
   constructor (streams: readonly Stream[], release: () => void) {
     this.#streams = streams
     this.#release = release
@@ -37,17 +37,15 @@ export class EarlyStreams {
     this.#sent++
   }
 
-  /** Whose stream it is learns of an answer in a microtask */
+  /** Whose stream it is learns of an answer in a microtask. The stream may have ended when others are opened */
   onReceived (): void {
-    if (this.#asked != null) {
-      this.#check ??= setImmediate(() => {
-        this.#check = undefined
+    this.#check ??= setImmediate(() => {
+      this.#check = undefined
 
-        if (this.#streams.some(isAnswered) || this.#asked?.every(({ status }) => status !== 'open') === true) {
-          this.#release()
-        }
-      })
-    }
+      if (this.#streams.some(isAnswered) || this.#asked?.every(({ status }) => status !== 'open') === true) {
+        this.#release()
+      }
+    })
   }
 
   end (): void {

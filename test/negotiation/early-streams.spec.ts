@@ -6,6 +6,7 @@ import { expect } from 'aegir/chai'
 import { yamux } from '../../src/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { isThorough } from '../fixtures/thorough.ts'
+import { until } from '../fixtures/waiting.ts'
 import { ECHO, bareNode, echo, firstByte, stacks } from './fixtures/stacks.ts'
 import type { StackName } from './fixtures/stacks.ts'
 import type { Libp2p } from '@libp2p/interface'
@@ -127,6 +128,24 @@ describe('streams that are opened right after a dial', function () {
       expect((await results).every(({ status }) => status === 'rejected')).to.be.true()
     })
   }
+
+  it(`from ${PLAIN}: none waits once the peer has answered, also if those streams have ended`, async () => {
+    const { dialer, listener } = await pair(PLAIN, OFFICIAL)
+    const connection = await dialer.dial(listener.getMultiaddrs())
+
+    for (let i = 0; i < 5; i++) {
+      const stream = await connection.newStream(ECHO)
+
+      await firstByte(stream)
+      await stream.close()
+      await until(() => connection.streams.length === 0, 'it has ended')
+    }
+
+    const signal = AbortSignal.timeout(5_000)
+    const bytes = await Promise.all(Array.from({ length: 50 }, async () => firstByte(await connection.newStream(ECHO, { signal }))))
+
+    expect(bytes).to.deep.equal(new Array(50).fill(42))
+  })
 
   it(`from ${DECORATED}: those that time out while a connection gater of the listener takes its time do not make others too many`, async () => {
     const { dialer, listener } = await pair(DECORATED, OFFICIAL, {
