@@ -22,7 +22,8 @@ const attempts: Record<string, () => Promise<unknown>> = {
 
 const errors = await Promise.all(Object.entries(attempts).map(async ([name, attempt]) => {
   try {
-    await attempt()
+    // a node that was made would keep the process alive
+    await (await attempt() as { stop?(): Promise<void> } | undefined)?.stop?.()
 
     return `${name}: no error`
   } catch (err: any) {
