@@ -48,6 +48,13 @@ const MAX_UNDRAINED = 1024 * 1024
 /** How long `close()` waits for the peer's answers to proposals before FIN leaves all the same, in ms */
 const REPLY_GRACE = 250
 
+/**
+ * - `alive`: frames are sent and received, also after `close()`
+ * - `aborting`: the last frames leave
+ * - `over`: the connection has ended, or was given up
+ */
+type Life = 'alive' | 'aborting' | 'over'
+
 /** What all muxers of a node share */
 export interface YamuxShared {
   settings: YamuxSettings
@@ -121,9 +128,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   #remoteGoAway?: number
   #closing?: Promise<void>
 
-  /** Whether the connection has ended, or was given up, or is being given up */
-  #isOver = false
-  #isAborting = false
+  #life: Life = 'alive'
 
   /** Why the connection has ended. Set by its 'close' event, which the base class hears next */
   readonly #ended: { error?: Error }
@@ -320,7 +325,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   // --- sending
 
   get isOpen (): boolean {
-    return !this.#isOver && (this.maConn.status === 'open' || this.maConn.status === 'closing')
+    return this.#life !== 'over' && (this.maConn.status === 'open' || this.maConn.status === 'closing')
   }
 
   sendData ({ streamId }: YamuxStream, flags: number, data: Uint8Array | Uint8ArrayList): void {
@@ -349,7 +354,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
       this.#onSent(byteLength, canSendMore)
     } catch (err: any) {
       // one that is closing takes no more, and tells of its end. And what a muxer says that gives up may be too much
-      if (this.maConn.status === 'open' && !this.#isAborting) {
+      if (this.maConn.status === 'open' && this.#life === 'alive') {
         this.#fail(err)
       }
     }
@@ -398,7 +403,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   // --- receiving
 
   onData (data: Uint8Array | Uint8ArrayList): void {
-    if (this.#isOver) {
+    if (this.#life === 'over') {
       return
     }
 
@@ -408,7 +413,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   }
 
   #readFrames (): void {
-    while (this.owner !== 'held' && !this.#isOver) {
+    while (this.owner !== 'held' && this.#life !== 'over') {
       const frame = this.#decoder.next()
 
       if (frame == null) {
@@ -658,7 +663,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     this.owner = 'owned'
     this.#heldFrame = undefined
 
-    if (!isHeld || frame == null || this.#isOver) {
+    if (!isHeld || frame == null || this.#life === 'over') {
       return
     }
 
@@ -743,11 +748,11 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   }
 
   abort (err: Error): void {
-    if (this.#isOver || this.#isAborting) {
+    if (this.#life !== 'alive') {
       return
     }
 
-    this.#isAborting = true
+    this.#life = 'aborting'
     this.status = 'closing'
     this.log.error('abort the muxer - %e', err)
     ;[...this.streams].forEach(stream => { stream.abort(err) })
@@ -757,7 +762,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
   /** The connection has ended. Streams without the peer's FIN have lost something */
   onTransportClosed (err: Error | undefined = this.#ended.error): void {
-    if (!this.#isOver) {
+    if (this.#life !== 'over') {
       this.#end()
       ;[...this.streams].forEach(stream => { stream.onConnectionEnd(err) })
     }
@@ -770,7 +775,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   }
 
   #fail (err: Error): void {
-    if (!this.#isOver) {
+    if (this.#life !== 'over') {
       this.abort(err)
       this.maConn.abort(err)
     }
@@ -779,17 +784,16 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
   /** Nothing is sent or received any more */
   #end (): void {
     // who listens to a stream may have ended the connection while the streams were aborted
-    if (this.#isOver) {
+    if (this.#life === 'over') {
       return
     }
 
-    this.#isOver = true
+    this.#life = 'over'
     this.status = 'closed'
     this.#outbox.clear()
     this.#pings.end()
     this.#line?.end()
     this.#reminders.stop()
-    this.#shared.unread.change(this, -this.#unread)
     this.maConn.removeEventListener('drain', this.#onDrain)
     closeBatcher()
   }

@@ -247,4 +247,23 @@ describe('a peer that speaks yamux as it likes', function () {
     expect(peers[0].muxer.unread).to.equal(350 * KiB)
     expect(peers[2].muxer.unread).to.equal(0)
   })
+
+  it('that leaves with data unread makes no room for more than a node may hold', async () => {
+    const factory = yamux({ enableKeepAlive: false, maxUnread: MiB })()
+
+    for (let i = 0; i < 10; i++) {
+      const peer = new RawPeer(defer, { factory })
+
+      peer.send(dataFrame(syn, 1, new Uint8Array(200 * KiB)))
+      await peer.sync()
+      expect(peer.muxer.unread).to.equal(200 * KiB)
+      peer.end.abort(new Error('It leaves'))
+      await peer.ended()
+    }
+
+    const peer = new RawPeer(defer, { factory })
+
+    peer.send(...many(6, n => dataFrame(syn, 2 * n + 1, new Uint8Array(200 * KiB))))
+    expect(await peer.ended()).to.have.property('name', 'StreamBufferError')
+  })
 })
