@@ -30,7 +30,7 @@ export type CloseState = 'upgrading' | 'held' | 'open' | 'draining' | 'awaiting-
  */
 export type CloseEvent = 'upgrade' | 'upgraded' | 'overdue' | 'close' | 'fin' | 'finish' | 'timeout' | 'abort' | 'failure' | 'reset' | 'destroyed'
 
-/** Whatever is not here changes nothing */
+/** Other events change nothing */
 const TRANSITIONS: Record<CloseState, Partial<Record<CloseEvent, CloseState>>> = {
   open: { upgrade: 'upgrading', close: 'draining', fin: 'draining', abort: 'aborted', failure: 'aborted', reset: 'reset', destroyed: 'aborted' },
   // A muxer that is made after the end of its connection throws where nobody can catch the error. An abort makes the

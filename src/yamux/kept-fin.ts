@@ -10,7 +10,7 @@ export interface KeptFinInit {
   /** Whether somebody reads the stream, or waits for the end of what the peer sends */
   isReading(): boolean
 
-  /** Whether our end was closed, and whoever did that had a turn to listen */
+  /** Whether our end was closed a turn ago: its closer may listen by now */
   isSettled(): boolean
 
   /** Whether the application listens for the end of the stream */
@@ -29,8 +29,8 @@ type State = 'negotiating' | 'kept' | 'told'
 
 /**
  * The peer's FIN, kept until somebody listens to the stream. libp2p attaches the handler of a
- * protocol only after its peer store has answered, and who awaits `close()` may listen after that. The base class
- * tells of FIN once, so that a handler that begins later never learns of it.
+ * protocol only after its peer store has answered. An application may listen only after `await close()`. The base class
+ * reports FIN once, and a handler that begins later would never learn of it.
  *
  * FIN is kept until somebody reads, or a turn after our own end was closed.
  */

@@ -353,7 +353,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
       this.#onSent(byteLength, canSendMore)
     } catch (err: any) {
-      // one that is closing takes no more, and tells of its end. And what a muxer says that gives up may be too much
+      // A connection that is closing takes no more, and reports its own end. The last frames of an abort may be too much for a full one
       if (this.maConn.status === 'open' && this.#life === 'alive') {
         this.#fail(err)
       }

@@ -130,7 +130,7 @@ export class YamuxStream extends AbstractStream implements Sender {
   /** Listeners of 'close' that are not the application's: that of the base class, and the muxer's */
   readonly #closeListeners = this.listenerCount('close') + 1
 
-  /** Whether who has closed the stream had a turn to listen to its end */
+  /** Whether the stream was closed at this end a turn ago: its closer may listen by now */
   #isSettled = false
 
   constructor (init: YamuxStreamInit) {
@@ -591,7 +591,7 @@ export class YamuxStream extends AbstractStream implements Sender {
     }
   }
 
-  /** Fail for a proposal: whatever is done with the stream next reports why */
+  /** End the stream for a failed proposal. Each later use of it reports this error */
   fail (error: Error): void {
     this.#failure = error
     this.abort(error)

@@ -28,7 +28,7 @@ const PATIENT: TestNodeOptions = {
   connectionManager: { dialTimeout: 60_000, addressDialTimeout: 60_000, inboundUpgradeTimeout: 60_000 }
 }
 
-/** The header of multistream-select has 20 bytes, the first of which tells of 19 more; with the proposal of Noise it has 28 */
+/** The header of multistream-select has 20 bytes, the first of which is the length of the other 19; with the proposal of Noise it has 28 */
 const LIMITS: Array<[string, number]> = [
   ...[0, 1, 19, 20, 27, 28, 29].map((bytes): [string, number] => [`${bytes} B`, bytes]),
   ['4 KiB', 4 * KiB],
