@@ -1,49 +1,29 @@
-import { InvalidParametersError, MuxerClosedError, StreamBufferError, StreamStateError, TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
+import { InvalidParametersError, MuxerClosedError, StreamStateError, TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
 import { AbstractStreamMuxer } from '@libp2p/utils'
 import { raceSignal } from 'race-signal'
 import { closeBatcher, openBatcher } from '../event-loop/flush-soon.ts'
 import { setImmediate } from '../event-loop/immediate.ts'
 import { YAMUX } from '../libp2p.ts'
-import { Proposal } from '../optimistic/proposal.ts'
-import { REASONS, isProposed, reasonFor } from '../optimistic/when-to-propose.ts'
+import { REASONS, isProposed } from '../optimistic/when-to-propose.ts'
 import { safeLog } from '../safe-logger.ts'
 import { sharingMuxers } from '../sharing-muxers.ts'
 import { Decoder } from './decoder.ts'
-import { InvalidFrameError, ProtocolError, ReceiveWindowExceededError } from './errors.ts'
+import { InvalidFrameError, ProtocolError } from './errors.ts'
 import { Flag, FrameType, GoAwayCode } from './frames.ts'
-import { Line } from './line.ts'
-import { Outbox } from './outbox.ts'
-import { PeerReminders } from './peer-reminders.ts'
 import { Pings } from './pings.ts'
-import { ReceiveWindow } from './receive-window.ts'
-import { RoundTrip } from './round-trip.ts'
+import { Proposing } from './proposing.ts'
+import { Receiving } from './receiving.ts'
+import { Sending } from './sending.ts'
 import { StreamGate } from './stream-gate.ts'
 import { YamuxStream } from './stream.ts'
-import { Turns } from './turns.ts'
-import { WindowBudget } from './window-budget.ts'
 import type { Frame } from './decoder.ts'
 import type { FrameHeader } from './frames.ts'
 import type { NodeUnread } from './node-unread.ts'
-import type { YamuxSettings } from './settings.ts'
-import type { StreamMuxerPart } from './stream.ts'
-import type { KnownProtocols } from '../optimistic/known-protocols.ts'
-import type { ProposalOutcome } from '../optimistic/proposal.ts'
-import type { HandlerLimits } from '../optimistic/protocol-limit.ts'
-import type { CreateOptions, Reason } from '../optimistic/when-to-propose.ts'
+import type { ProposingInit } from './proposing.ts'
+import type { StreamOwner } from './stream.ts'
+import type { CreateOptions } from '../optimistic/when-to-propose.ts'
 import type { AbortOptions, EventHandler, MessageStream, StreamCloseEvent, StreamMuxerEvents } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
-
-/** What is sent before the line is measured, in bytes: a connection that sends little costs nothing */
-const MUCH = 64 * 1024
-
-/** What the windows of a connection may have together, besides the first one that each stream has, in bytes */
-const EXTRA_WINDOWS = 32 * 1024 * 1024
-
-/** What a connection may hold that nobody reads, in bytes: the extra windows, and 128 first windows */
-const MAX_UNREAD = 64 * 1024 * 1024
-
-/** What may wait in a connection that takes no more, in bytes: answers to pings and refusals, which a peer asks for and does not read */
-const MAX_UNDRAINED = 1024 * 1024
 
 /** How long `close()` waits for the peer's answers to proposals before FIN leaves all the same, in ms */
 const REPLY_GRACE = 250
@@ -56,14 +36,8 @@ const REPLY_GRACE = 250
 type Life = 'alive' | 'aborting' | 'over'
 
 /** What all muxers of a node share */
-export interface YamuxShared {
-  settings: YamuxSettings
+export interface YamuxShared extends ProposingInit {
   unread: NodeUnread
-
-  /** Undefined if nothing tells what peers speak */
-  known?: KnownProtocols
-  handlers(): HandlerLimits | undefined
-  onOutcome(outcome: ProposalOutcome): void
 }
 
 /**
@@ -76,34 +50,20 @@ export interface YamuxShared {
  *
  * @see https://github.com/hashicorp/yamux/blob/master/spec.md
  */
-export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements StreamMuxerPart {
-  readonly turns: Turns
+export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
   readonly #shared: YamuxShared
   readonly #isClient: boolean
   readonly #byId = new Map<number, YamuxStream>()
-  readonly #outbox: Outbox
+  readonly #sending: Sending
+  readonly #receiving: Receiving
+  readonly #proposing: Proposing
+  readonly #owner: StreamOwner
   readonly #decoder: Decoder
   readonly #pings: Pings
-  readonly #roundTrip = new RoundTrip()
   readonly #gate: StreamGate
   #nextId: number
   #inbound = 0
   #outbound = 0
-
-  /** Whether the connection takes no more, and what was sent since then, in bytes */
-  #isFull = false
-  #undrained = 0
-
-  /** What was sent, in bytes */
-  #sent = 0
-
-  /** Exists once much was sent */
-  #line?: Line
-
-  /** What the windows share. Exists once the peer has sent data */
-  #budget?: WindowBudget
-  readonly #reminders: PeerReminders
-  #unread = 0
 
   /**
    * Who listens for streams
@@ -120,9 +80,6 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
   /** Streams of which the peer is told in this turn of the event loop, or that it opened */
   #opening: YamuxStream[] = []
-
-  /** Those whose protocol was proposed and whose FIN has not left yet. Exists only with one */
-  #proposing?: Set<YamuxStream>
 
   /** Why the peer opens no more streams */
   #remoteGoAway?: number
@@ -147,21 +104,39 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     this.#isClient = maConn.direction === 'outbound'
     this.#nextId = this.#isClient ? 1 : 2
     this.#gate = new StreamGate(maConn)
-    this.turns = new Turns(() => this.#line?.frameBytes)
-    this.#outbox = new Outbox({
-      send: bytes => { this.#send(bytes) },
-      frameBytes: () => this.#line?.frameBytes
+    this.#proposing = new Proposing(this, shared)
+    this.#pings = new Pings(number => {
+      this.#sending.ping(Flag.syn, number)
+      this.#sending.measure()
+    }, this.log)
+    this.#sending = new Sending({
+      connection: maConn,
+      hasWindow: shared.settings.sendWindow,
+      isOpen: () => this.#isOpen,
+      startPing: () => { this.#pings.start() },
+      roundTrip: () => this.#receiving.roundTrip.ms,
+      onFailed: err => { this.#onSendFailed(err) }
     })
+    this.#receiving = new Receiving({
+      settings: shared.settings,
+      unread: shared.unread,
+      streams: this.streams,
+      remindOf: ({ streamId }) => { this.#sending.update(streamId, 0, 0) },
+      giveUp: err => { this.#fail(err) }
+    })
+    this.#owner = {
+      sending: this.#sending,
+      receiving: this.#receiving,
+      isOpen: () => this.#isOpen,
+      onFinLeft: stream => { this.#proposing.onFinLeft(stream) },
+      onEnd: stream => { this.#onEnd(stream) }
+    }
     this.#decoder = new Decoder({
-      onDataHeader: header => this.#onDataHeader(header),
+      onDataHeader: header => this.#receiving.mayKeep(header, this.#byId.get(header.streamId)),
       onPart: (streamId, bytes) => { this.#onPart(streamId, bytes) }
     })
-    this.#pings = new Pings(number => { this.#sendPing(number) }, this.log)
-    this.#reminders = new PeerReminders(this, stream => { this.sendUpdate(stream, 0, 0) })
     sharingMuxers.add(this.streams)
     this.owner = this.listenerCount('stream') > 0 ? 'owned' : 'none'
-
-    maConn.addEventListener('drain', this.#onDrain)
     openBatcher()
 
     if (shared.settings.enableKeepAlive) {
@@ -177,13 +152,15 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     this.#own()
 
     // libp2p's negotiation in full checks the signal itself
-    if (isProposed(this.#reasonFor(options)) && signal?.aborted === true) {
+    if (isProposed(this.#proposing.reasonFor(options)) && signal?.aborted === true) {
       throw signal.reason
     }
 
+    const held = this.#proposing.heldFor(protocol)
+
     // await only if necessary: libp2p opens a stream in the turn that asks for it
-    if (this.#proposing != null && protocol != null) {
-      await this.#heldFins(protocol, signal)
+    if (held.length > 0) {
+      await this.#proposing.finsLeft(held, signal)
     }
 
     if (!this.#gate.tryEnter()) {
@@ -200,12 +177,12 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     }
 
     // not before: others may have been opened, and the peer may have refused the protocol
-    const reason = this.#reasonFor(options)
+    const reason = this.#proposing.reasonFor(options)
 
     stream.log(REASONS[reason], protocol)
 
     if (protocol == null || !isProposed(reason)) {
-      this.#shared.known?.watch(this, stream)
+      this.#proposing.watch(stream)
       this.#openSoon(stream)
     } else if (stream.status !== 'open') {
       throw new StreamStateError(`The stream is ${stream.status}`)
@@ -214,7 +191,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
       stream.abort(signal.reason)
       throw signal.reason
     } else {
-      this.#propose(stream, protocol, signal)
+      this.#proposing.propose(stream, protocol, signal)
     }
 
     return stream
@@ -242,7 +219,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
       id: `${streamId}`,
       streamId,
       direction,
-      muxer: this,
+      owner: this.#owner,
       sendWindow: firstWindow,
       maxMessageSize,
       log: this.log.newScope(`${direction}:${streamId}`)
@@ -265,138 +242,16 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     }
   }
 
-  #reasonFor (options: CreateOptions): Reason {
-    const { known, handlers, settings } = this.#shared
-
-    if (!settings.optimistic) {
-      return options.protocol == null ? 'several' : 'told'
-    }
-
-    return reasonFor(options, {
-      streams: this.streams,
-      isKnown: protocol => known?.has(this, protocol) === true,
-      handlers
-    })
-  }
-
-  #propose (stream: YamuxStream, protocol: string, signal?: AbortSignal): void {
-    const { known, onOutcome, settings } = this.#shared
-    const wasStored = known?.has(this, protocol) === true ? undefined : known?.wasStored(this, protocol)
-
-    this.#proposing = (this.#proposing ?? new Set()).add(stream)
-    stream.propose(new Proposal({
-      protocol,
-      replyTimeout: settings.replyTimeout,
-      signal,
-      // as long as libp2p's own dialer awaits its peer store before the application has the stream, and a turn longer
-      settle: async () => {
-        await known?.store(this, protocol)
-        await new Promise<void>(resolve => { setImmediate(resolve) })
-      },
-      onFailed: error => { stream.fail(error) },
-      onFinChange: () => { stream.onFinChange() },
-      onOutcome: outcome => {
-        stream.log('proposal of %s was %s', protocol, outcome)
-        onOutcome(outcome)
-
-        if (outcome === 'accepted') {
-          known?.add(this, protocol)
-        } else if (outcome === 'refused') {
-          known?.revoke(this, protocol, wasStored)
-        } else if (outcome === 'unanswered') {
-          known?.doubt(this, protocol)
-        }
-      }
-    }))
-  }
-
-  /**
-   * Streams of a protocol that were closed before the peer has replied count at the peer until their FIN has left, and
-   * its limit, which we do not know, may be one
-   */
-  async #heldFins (protocol: string, signal?: AbortSignal): Promise<void> {
-    const held = [...this.#proposing ?? []].filter(stream => stream.isFinHeld && stream.proposal?.protocol === protocol)
-
-    if (held.length > 0) {
-      await raceSignal(Promise.all(held.map(async stream => stream.closeWrite())), signal)
-    }
-  }
-
   // --- sending
 
-  get isOpen (): boolean {
+  get #isOpen (): boolean {
     return this.#life !== 'over' && (this.maConn.status === 'open' || this.maConn.status === 'closing')
   }
 
-  sendData ({ streamId }: YamuxStream, flags: number, data: Uint8Array | Uint8ArrayList): void {
-    this.#outbox.add(FrameType.data, flags, streamId, data.byteLength, data)
-  }
-
-  sendUpdate ({ streamId }: YamuxStream, flags: number, bytes: number): void {
-    this.#outbox.add(FrameType.windowUpdate, flags, streamId, bytes, undefined, flags !== 0)
-  }
-
-  flushLarge (): void {
-    this.#outbox.flushLarge()
-  }
-
-  #send (bytes: Uint8Array | Uint8ArrayList): void {
-    // the connection may take the bytes out of a list
-    const { byteLength } = bytes
-
-    if (!this.isOpen) {
-      return
-    }
-
-    try {
-      const canSendMore = this.maConn.send(bytes)
-
-      this.#onSent(byteLength, canSendMore)
-    } catch (err: any) {
-      // A connection that is closing takes no more, and reports its own end. The last frames of an abort may be too much for a full one
-      if (this.maConn.status === 'open' && this.#life === 'alive') {
-        this.#fail(err)
-      }
-    }
-  }
-
-  #onSent (bytes: number, canSendMore: boolean): void {
-    this.#sent += bytes
-
-    if (this.#isFull) {
-      this.#undrained += bytes
-
-      if (this.#undrained > MAX_UNDRAINED) {
-        throw new StreamBufferError(`The peer reads nothing, and ${this.#undrained} bytes of answers wait`)
-      }
-    } else if (!canSendMore) {
-      this.#isFull = true
-      this.#undrained = 0
-    }
-
-    if (this.#line == null && this.#sent > MUCH && this.#shared.settings.sendWindow) {
-      this.#line = new Line({
-        ping: () => { this.#pings.start() },
-        onRoom: () => {
-          if (!this.#isFull) {
-            this.turns.onDrained()
-          }
-        }
-      }, this.#roundTrip.ms)
-    }
-
-    const isLineOpen = this.#line?.onSent(bytes) !== false
-
-    if (!canSendMore || !isLineOpen) {
-      this.turns.onFull()
-    }
-  }
-
-  readonly #onDrain = (): void => {
-    this.#isFull = false
-
-    if (this.#line?.onDrain() !== false) {
-      this.turns.onDrained()
+  /** A connection that is closing takes no more, and reports its own end. The last frames of an abort may be too much for a full one */
+  #onSendFailed (err: Error): void {
+    if (this.maConn.status === 'open' && this.#life === 'alive') {
+      this.#fail(err)
     }
   }
 
@@ -407,7 +262,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
       return
     }
 
-    this.#reminders.onMessage(data.byteLength)
+    this.#receiving.onMessage(data.byteLength)
     this.#decoder.push(data)
     this.#readFrames()
   }
@@ -428,30 +283,11 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     }
   }
 
-  /** @returns whether to keep the data */
-  #onDataHeader ({ flags, streamId, length }: FrameHeader): boolean {
-    const stream = this.#byId.get(streamId)
-    const { firstWindow } = this.#shared.settings
-    const isNew = stream == null && (flags & Flag.syn) !== 0
-    const isReceiving = isNew || stream?.isReceiving === true
-    const window = isNew || length === 0 || stream?.isReceiving !== true ? firstWindow : stream.receiveWindow.credit
-
-    // what a stream that has ended gets may have been allowed before
-    if (length > (isReceiving ? window : Math.max(firstWindow, this.#shared.settings.maxWindow))) {
-      throw new ReceiveWindowExceededError(`The peer has sent ${length} bytes on stream ${streamId}, and ${window} may be`)
-    }
-
-    return isReceiving
-  }
-
   #onPart (streamId: number, bytes: number): void {
     const stream = this.#byId.get(streamId)
 
     if (stream?.isReceiving === true) {
-      const now = performance.now()
-
-      stream.receiveWindow.onData(bytes, now, this.#roundTrip)
-      this.#reminders.onFrame(stream, bytes, now)
+      this.#receiving.onPart(stream, bytes)
     }
   }
 
@@ -472,8 +308,8 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     if (stream == null && (flags & Flag.syn) !== 0) {
       stream = this.#accept(streamId)
 
-      if (data != null) {
-        stream?.receiveWindow.onData(length, performance.now(), this.#roundTrip)
+      if (stream != null && data != null) {
+        this.#receiving.onPart(stream, length)
       }
     }
 
@@ -490,12 +326,11 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
     if (type === FrameType.windowUpdate) {
       if (length > 0) {
-        this.#line?.onRead()
+        this.#sending.onRead()
       }
 
-      // what comes next on the stream may have to wait at the peer
       if ((flags & (Flag.syn | Flag.ack)) !== 0) {
-        this.#reminders.onFrame(stream, 0, performance.now())
+        this.#receiving.onOpened(stream)
       }
     }
 
@@ -508,12 +343,12 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     } else if (type !== FrameType.ping) {
       throw new InvalidFrameError(`Frames of type ${type} are about a stream`)
     } else if (flags === Flag.syn) {
-      this.#outbox.add(FrameType.ping, Flag.ack, 0, length)
+      this.#sending.ping(Flag.ack, length)
     } else if (flags === Flag.ack) {
       const now = performance.now()
 
-      this.#roundTrip.add(this.#pings.onAnswer(length, now), now)
-      this.#line?.onPong(now)
+      this.#receiving.roundTrip.add(this.#pings.onAnswer(length, now), now)
+      this.#sending.onPong(now)
     } else {
       throw new InvalidFrameError(`A ping has flags ${flags}`)
     }
@@ -539,7 +374,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
     if (this.status !== 'open' || this.#inbound >= this.#shared.settings.maxInboundStreams) {
       this.log('refuse stream %d, %d are open', streamId, this.#inbound)
-      this.#outbox.add(FrameType.windowUpdate, Flag.rst, streamId, 0)
+      this.#sending.update(streamId, Flag.rst, 0)
 
       return
     }
@@ -560,54 +395,15 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     this.#gate.answered()
   }
 
-  openWindow (stream: YamuxStream): ReceiveWindow {
-    const { firstWindow, maxWindow } = this.#shared.settings
-    const budget = this.#budget ??= new WindowBudget(EXTRA_WINDOWS, () => this.#shared.unread.isFull)
-
-    return new ReceiveWindow(performance.now(), budget, () => stream.keepsUp, firstWindow, maxWindow)
-  }
-
-  grant (stream: YamuxStream, window: ReceiveWindow): number {
-    // what is taken later was not taken at once
-    if (!stream.mayGrant) {
-      return 0
-    }
-
-    const now = performance.now()
-
-    window.onTaken(now, stream.isRead, this.#roundTrip)
-
-    const due = window.due(stream.unread)
-
-    if (due > 0) {
-      window.grant(due, now)
-    }
-
-    return due
-  }
-
   /** What streams hold that nobody has read, in bytes */
   get unread (): number {
-    return this.#unread
+    return this.#receiving.unread
   }
 
-  onUnread (change: number): void {
-    this.#unread += change
-
-    if (this.#unread > MAX_UNREAD) {
-      this.giveUp(new StreamBufferError(`${this.#unread} bytes of ${this.streams.length} streams are unread, and ${MAX_UNREAD} may be`))
-    } else if (change !== 0) {
-      this.#shared.unread.change(this, change)
-    }
-  }
-
-  giveUp (err: Error): void {
-    this.#fail(err)
-  }
-
-  onEnd (stream: YamuxStream): void {
+  /** The stream sends and receives nothing any more */
+  #onEnd (stream: YamuxStream): void {
     this.#byId.delete(stream.streamId)
-    this.#reminders.onEnd(stream)
+    this.#receiving.onEnd(stream)
 
     if (stream.direction === 'inbound') {
       this.#inbound--
@@ -615,21 +411,11 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     }
 
     this.#outbound--
-    this.onFinLeft(stream)
+    this.#proposing.onFinLeft(stream)
 
     if (!stream.isAnswered) {
       stream.isAnswered = true
       this.#gate.abandoned()
-    }
-  }
-
-  /** The FIN of a stream whose protocol was proposed has left, or never will */
-  onFinLeft (stream: YamuxStream): void {
-    this.#proposing?.delete(stream)
-
-    if (this.#proposing?.size === 0) {
-      // an empty one takes 350 bytes
-      this.#proposing = undefined
     }
   }
 
@@ -706,16 +492,6 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     return this.#pings.roundTrip
   }
 
-  #sendPing (number: number): void {
-    this.#outbox.add(FrameType.ping, Flag.syn, 0, number)
-
-    if (this.#line != null) {
-      // it measures what was sent until now
-      this.#outbox.sendAll()
-      this.#line.onPing(performance.now())
-    }
-  }
-
   // --- the end
 
   /**
@@ -736,7 +512,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
     // a peer that does not reply must not delay the close
     const timer = setTimeout(() => {
-      this.#proposing?.forEach(({ proposal }) => { proposal?.allowFin() })
+      this.#proposing.allowFins()
     }, REPLY_GRACE)
 
     await Promise.all(this.streams.map(async stream => stream.closeWrite()))
@@ -744,7 +520,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
     this.status = 'closed'
     this.#pings.stopKeepAlive()
-    this.#goAway(GoAwayCode.normalTermination)
+    this.#sending.goAway(GoAwayCode.normalTermination)
   }
 
   abort (err: Error): void {
@@ -756,7 +532,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
     this.status = 'closing'
     this.log.error('abort the muxer - %e', err)
     ;[...this.streams].forEach(stream => { stream.abort(err) })
-    this.#goAway(err instanceof ProtocolError ? err.reason : GoAwayCode.internalError)
+    this.#sending.goAway(err instanceof ProtocolError ? err.reason : GoAwayCode.internalError)
     this.#end()
   }
 
@@ -766,12 +542,6 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
       this.#end()
       ;[...this.streams].forEach(stream => { stream.onConnectionEnd(err) })
     }
-  }
-
-  /** Leaves at once: the end of the connection may be next */
-  #goAway (reason: number): void {
-    this.#outbox.add(FrameType.goAway, 0, 0, reason)
-    this.#outbox.sendAll()
   }
 
   #fail (err: Error): void {
@@ -790,11 +560,9 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> implements Stre
 
     this.#life = 'over'
     this.status = 'closed'
-    this.#outbox.clear()
     this.#pings.end()
-    this.#line?.end()
-    this.#reminders.stop()
-    this.maConn.removeEventListener('drain', this.#onDrain)
+    this.#sending.end()
+    this.#receiving.end()
     closeBatcher()
   }
 }

@@ -11,45 +11,31 @@ import { ReadLoop } from './read-loop.ts'
 import type { Frame } from './decoder.ts'
 import type { Data } from './read-loop.ts'
 import type { ReceiveWindow } from './receive-window.ts'
-import type { Sender, Turns } from './turns.ts'
+import type { Receiving } from './receiving.ts'
+import type { Sending } from './sending.ts'
+import type { Sender } from './turns.ts'
 import type { Proposal } from '../optimistic/proposal.ts'
 import type { AbortOptions, EventHandler, MessageStreamEvents } from '@libp2p/interface'
 import type { AbstractStreamInit, SendResult } from '@libp2p/utils'
 
-/** What a stream needs of its muxer */
-export interface StreamMuxerPart {
-  readonly turns: Turns
+/** What all streams of a muxer share. One object: a closure for each stream would take memory */
+export interface StreamOwner {
+  readonly sending: Sending
+  readonly receiving: Receiving
 
   /** Whether the connection still takes frames */
-  readonly isOpen: boolean
+  isOpen(): boolean
 
-  sendData(stream: YamuxStream, flags: number, data: Uint8Array | Uint8ArrayList): void
-
-  /** Sends a window update, which also carries the flags of frames without data */
-  sendUpdate(stream: YamuxStream, flags: number, bytes: number): void
-
-  /** Hand what was sent to the connection now if it was not copied: its owner may change it */
-  flushLarge(): void
-
-  /** Makes the window of a stream on which the peer sends */
-  openWindow(stream: YamuxStream): ReceiveWindow
-
-  /** What the peer may be told to send now, in bytes. It must be told then */
-  grant(stream: YamuxStream, window: ReceiveWindow): number
-
-  /** More is unread, or less, in bytes */
-  onUnread(bytes: number): void
-
-  /** Its protocol was proposed, and its FIN has left */
+  /** The FIN of the stream has left */
   onFinLeft(stream: YamuxStream): void
 
-  /** It has ended, and sends and receives nothing any more */
+  /** The stream has ended, and sends and receives nothing any more */
   onEnd(stream: YamuxStream): void
 }
 
 export interface YamuxStreamInit extends AbstractStreamInit {
   streamId: number
-  muxer: StreamMuxerPart
+  owner: StreamOwner
 
   /** How much this end may send at once, in bytes */
   sendWindow: number
@@ -81,7 +67,7 @@ type FinState = 'open' | 'flushing' | 'held' | 'sent' | 'lost'
  */
 export class YamuxStream extends AbstractStream implements Sender {
   readonly streamId: number
-  readonly #muxer: StreamMuxerPart
+  readonly #owner: StreamOwner
 
   // see Sender
   served = 0
@@ -137,7 +123,7 @@ export class YamuxStream extends AbstractStream implements Sender {
     super(init)
 
     this.streamId = init.streamId
-    this.#muxer = init.muxer
+    this.#owner = init.owner
     this.#sendWindow = init.sendWindow
   }
 
@@ -185,7 +171,7 @@ export class YamuxStream extends AbstractStream implements Sender {
   /** Tell the peer of the stream, or that it was accepted, unless some other frame has */
   open (): void {
     if (this.#opening === 'new' && this.status === 'open') {
-      this.#muxer.sendUpdate(this, this.#openingFlag(), 0)
+      this.#owner.sending.update(this.streamId, this.#openingFlag(), 0)
     }
   }
 
@@ -196,7 +182,7 @@ export class YamuxStream extends AbstractStream implements Sender {
 
   /** What the peer may send. Only while it may */
   get receiveWindow (): ReceiveWindow {
-    this.#window ??= this.#muxer.openWindow(this)
+    this.#window ??= this.#owner.receiving.openWindow(this)
 
     return this.#window
   }
@@ -311,7 +297,7 @@ export class YamuxStream extends AbstractStream implements Sender {
 
   /** Hands as much to the muxer as may be sent now */
   #transmit (data: Uint8Array | Uint8ArrayList): SendResult {
-    const { turns } = this.#muxer
+    const { turns } = this.#owner.sending
     const wasFull = turns.isFull
     const { byteLength } = data
     let sentBytes = 0
@@ -330,7 +316,7 @@ export class YamuxStream extends AbstractStream implements Sender {
 
         this.#sendWindow -= room
         sentBytes += room
-        this.#muxer.sendData(this, this.#openingFlag(), part)
+        this.#owner.sending.data(this.streamId, this.#openingFlag(), part)
         turns.onSent(this, room)
 
         // one that had nothing to send when the connection became full need not stop
@@ -339,7 +325,7 @@ export class YamuxStream extends AbstractStream implements Sender {
         }
       }
 
-      this.#muxer.flushLarge()
+      this.#owner.sending.flushLarge()
     } finally {
       this.sendingData = false
     }
@@ -362,7 +348,7 @@ export class YamuxStream extends AbstractStream implements Sender {
 
       // a window update wakes one that has used up its window
       if (this.writeBuffer.byteLength === 0 || this.#sendWindow > 0) {
-        this.#muxer.turns.wait(this)
+        this.#owner.sending.turns.wait(this)
       }
     }
 
@@ -395,7 +381,7 @@ export class YamuxStream extends AbstractStream implements Sender {
     this.#sendWindow += bytes
 
     if (this.writableNeedsDrain && this.#sendWindow > 0) {
-      this.#muxer.turns.wait(this)
+      this.#owner.sending.turns.wait(this)
     }
   }
 
@@ -450,7 +436,7 @@ export class YamuxStream extends AbstractStream implements Sender {
   }
 
   async sendCloseWrite (): Promise<void> {
-    this.#muxer.sendUpdate(this, this.#openingFlag() | Flag.fin, 0)
+    this.#owner.sending.update(this.streamId, this.#openingFlag() | Flag.fin, 0)
   }
 
   async sendCloseRead (options?: AbortOptions): Promise<void> {
@@ -459,8 +445,8 @@ export class YamuxStream extends AbstractStream implements Sender {
   }
 
   sendReset (): void {
-    if (this.#muxer.isOpen) {
-      this.#muxer.sendUpdate(this, this.#openingFlag() | Flag.rst, 0)
+    if (this.#owner.isOpen()) {
+      this.#owner.sending.update(this.streamId, this.#openingFlag() | Flag.rst, 0)
     }
   }
 
@@ -482,7 +468,7 @@ export class YamuxStream extends AbstractStream implements Sender {
     this.#fin = 'sent'
     void this.sendCloseWrite()
     this.#finLeft?.resolve()
-    this.#muxer.onFinLeft(this)
+    this.#owner.onFinLeft(this)
 
     // `close` has not returned yet
     queueMicrotask(() => { this.#onClosed() })
@@ -600,7 +586,7 @@ export class YamuxStream extends AbstractStream implements Sender {
   /** Nothing is sent or received any more */
   #end (outcome: 'aborted' | 'unanswered', error: Error): void {
     this.#endError = error
-    this.#muxer.turns.remove(this)
+    this.#owner.sending.turns.remove(this)
     this.#endWindow()
     this.#drained?.promise.catch(() => {})
     this.#drained?.reject(error)
@@ -621,9 +607,9 @@ export class YamuxStream extends AbstractStream implements Sender {
       this.#proposal.onEnd(outcome)
     }
 
-    this.#muxer.onUnread(-this.#unread)
+    this.#owner.receiving.onUnread(-this.#unread)
     this.#unread = 0
-    this.#muxer.onEnd(this)
+    this.#owner.onEnd(this)
   }
 
   /** The peer sends no more */
@@ -762,10 +748,10 @@ export class YamuxStream extends AbstractStream implements Sender {
     const window = this.#window
 
     if (window != null && window.mayBeDue) {
-      const bytes = this.#muxer.grant(this, window)
+      const bytes = this.#owner.receiving.grant(this, window)
 
       if (bytes > 0) {
-        this.#muxer.sendUpdate(this, this.#openingFlag(), bytes)
+        this.#owner.sending.update(this.streamId, this.#openingFlag(), bytes)
       }
     }
   }
@@ -777,7 +763,7 @@ export class YamuxStream extends AbstractStream implements Sender {
       const change = unread - this.#unread
 
       this.#unread = unread
-      this.#muxer.onUnread(change)
+      this.#owner.receiving.onUnread(change)
     }
   }
 
