@@ -20,7 +20,7 @@ import type { Frame } from './decoder.ts'
 import type { FrameHeader } from './frames.ts'
 import type { NodeUnread } from './node-unread.ts'
 import type { ProposingInit } from './proposing.ts'
-import type { StreamOwner } from './stream.ts'
+import type { StreamOwner } from './sending-stream.ts'
 import type { CreateOptions } from '../optimistic/when-to-propose.ts'
 import type { AbortOptions, EventHandler, MessageStream, StreamCloseEvent, StreamMuxerEvents } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -55,9 +55,9 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
   readonly #isClient: boolean
   readonly #byId = new Map<number, YamuxStream>()
   readonly #sending: Sending
-  readonly #receiving: Receiving
+  readonly #receiving: Receiving<YamuxStream>
   readonly #proposing: Proposing
-  readonly #owner: StreamOwner
+  readonly #owner: StreamOwner<YamuxStream>
   readonly #decoder: Decoder
   readonly #pings: Pings
   readonly #gate: StreamGate

@@ -1,27 +1,26 @@
 import { REMINDER_INTERVAL, Reminders } from './reminders.ts'
-import type { YamuxStream } from './stream.ts'
 
 /** A peer that has sent this much, in bytes, uploads */
 const MUCH = 64 * 1024
 
 /** The streams that the muxer has accepted */
-export interface AcceptedStreams {
-  readonly streams: YamuxStream[]
+export interface AcceptedStreams<Stream> {
+  readonly streams: readonly Stream[]
 }
 
 /** Reminds a peer, while it uploads, of its other streams: an update of 0 bytes has js-yamux send what waits on one */
-export class PeerReminders {
-  readonly #muxer: AcceptedStreams
-  readonly #remindOf: (stream: YamuxStream) => void
+export class PeerReminders<Stream extends { readonly isReceiving: boolean }> {
+  readonly #muxer: AcceptedStreams<Stream>
+  readonly #remindOf: (stream: Stream) => void
 
   /** Since the peer began to send, or uploaded no more, in bytes */
   #uploaded = 0
 
   /** Exist while the peer uploads */
-  #reminders?: Reminders<YamuxStream>
+  #reminders?: Reminders<Stream>
   #timer?: ReturnType<typeof setInterval>
 
-  constructor (muxer: AcceptedStreams, remindOf: (stream: YamuxStream) => void) {
+  constructor (muxer: AcceptedStreams<Stream>, remindOf: (stream: Stream) => void) {
     this.#muxer = muxer
     this.#remindOf = remindOf
   }
@@ -37,11 +36,11 @@ export class PeerReminders {
   }
 
   /** The peer has sent something on a stream: so much data, or 0 */
-  onFrame (stream: YamuxStream, bytes: number, now: number): void {
+  onFrame (stream: Stream, bytes: number, now: number): void {
     this.#reminders?.onFrame(stream, bytes, now)
   }
 
-  onEnd (stream: YamuxStream): void {
+  onEnd (stream: Stream): void {
     this.#reminders?.end(stream)
   }
 
@@ -53,7 +52,7 @@ export class PeerReminders {
 
   #start (): void {
     const now = performance.now()
-    const reminders = this.#reminders = new Reminders<YamuxStream>(now)
+    const reminders = this.#reminders = new Reminders<Stream>(now)
 
     this.#muxer.streams.forEach(stream => { reminders.onFrame(stream, 0, now) })
     this.#timer = setInterval(() => { this.#remind(reminders) }, REMINDER_INTERVAL)
@@ -61,7 +60,7 @@ export class PeerReminders {
     ;(this.#timer as Partial<NodeJS.Timeout>).unref?.()
   }
 
-  #remind (reminders: Reminders<YamuxStream>): void {
+  #remind (reminders: Reminders<Stream>): void {
     const now = performance.now()
 
     if (reminders.isOver(now)) {

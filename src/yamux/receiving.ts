@@ -8,7 +8,6 @@ import { WindowBudget } from './window-budget.ts'
 import type { FrameHeader } from './frames.ts'
 import type { Holder, NodeUnread } from './node-unread.ts'
 import type { YamuxSettings } from './settings.ts'
-import type { YamuxStream } from './stream.ts'
 
 /** What the windows of a connection may have together, besides the first one that each stream has, in bytes */
 const EXTRA_WINDOWS = 32 * 1024 * 1024
@@ -16,26 +15,47 @@ const EXTRA_WINDOWS = 32 * 1024 * 1024
 /** What a connection may hold that nobody reads, in bytes: the extra windows, and 128 first windows */
 const MAX_UNREAD = 64 * 1024 * 1024
 
-export interface ReceivingInit {
+/** A stream of the connection, as far as it receives */
+export interface Readable {
+  /** What nobody has read, in bytes */
+  readonly unread: number
+
+  /** Whether the peer may send on the stream */
+  readonly isReceiving: boolean
+
+  /** What the peer may send. Only while it may */
+  readonly receiveWindow: ReceiveWindow
+
+  /** Whether a reader has taken all that came until now */
+  readonly isRead: boolean
+
+  /** The same, and it has asked for more if it is a loop. A handler of 'message' has had no turn yet */
+  readonly keepsUp: boolean
+
+  /** Whether the peer may be granted more */
+  readonly mayGrant: boolean
+}
+
+export interface ReceivingInit<Stream> {
   settings: YamuxSettings
 
   /** Of all connections of the node */
   unread: NodeUnread
 
   /** The array of the muxer */
-  streams: YamuxStream[]
+  streams: readonly Stream[]
 
   /** Has the peer send what waits on a stream */
-  remindOf(stream: YamuxStream): void
+  remindOf(stream: Stream): void
 
   /** End the connection */
   giveUp(err: Error): void
 }
 
 /** What the peer may send on the streams of a connection, and what they hold that nobody has read */
-export class Receiving implements Holder {
-  readonly #init: ReceivingInit
-  readonly #reminders: PeerReminders
+export class Receiving<Stream extends Readable = Readable> implements Holder {
+  readonly #init: ReceivingInit<Stream>
+  readonly #reminders: PeerReminders<Stream>
 
   /** Of the path, by the answers to pings and by what comes for window updates */
   readonly roundTrip = new RoundTrip()
@@ -44,7 +64,7 @@ export class Receiving implements Holder {
   #budget?: WindowBudget
   #unread = 0
 
-  constructor (init: ReceivingInit) {
+  constructor (init: ReceivingInit<Stream>) {
     this.#init = init
     this.#reminders = new PeerReminders(init, init.remindOf)
   }
@@ -58,7 +78,7 @@ export class Receiving implements Holder {
    * @returns whether to keep the data that comes. A stream that has ended gets none
    * @throws {ReceiveWindowExceededError} it is more than the peer may send
    */
-  mayKeep ({ flags, streamId, length }: FrameHeader, stream?: YamuxStream): boolean {
+  mayKeep ({ flags, streamId, length }: FrameHeader, stream?: Stream): boolean {
     const { firstWindow, maxWindow } = this.#init.settings
     const isNew = stream == null && (flags & Flag.syn) !== 0
     const isReceiving = stream?.isReceiving === true
@@ -78,7 +98,7 @@ export class Receiving implements Holder {
   }
 
   /** So many bytes of data have come for the stream */
-  onPart (stream: YamuxStream, bytes: number): void {
+  onPart (stream: Stream, bytes: number): void {
     const now = performance.now()
 
     stream.receiveWindow.onData(bytes, now, this.roundTrip)
@@ -86,11 +106,11 @@ export class Receiving implements Holder {
   }
 
   /** The peer has opened the stream, or accepted it: what comes next may have to wait at the peer */
-  onOpened (stream: YamuxStream): void {
+  onOpened (stream: Stream): void {
     this.#reminders.onFrame(stream, 0, performance.now())
   }
 
-  openWindow (stream: YamuxStream): ReceiveWindow {
+  openWindow (stream: Readable): ReceiveWindow {
     const { settings: { firstWindow, maxWindow }, unread } = this.#init
 
     this.#budget ??= new WindowBudget(EXTRA_WINDOWS, () => unread.isFull)
@@ -99,7 +119,7 @@ export class Receiving implements Holder {
   }
 
   /** @returns what the peer may be told to send now, in bytes. It must be told then */
-  grant (stream: YamuxStream, window: ReceiveWindow): number {
+  grant (stream: Readable, window: ReceiveWindow): number {
     // what is taken later was not taken at once
     if (!stream.mayGrant) {
       return 0
@@ -140,7 +160,7 @@ export class Receiving implements Holder {
     this.#init.giveUp(err)
   }
 
-  onEnd (stream: YamuxStream): void {
+  onEnd (stream: Stream): void {
     this.#reminders.onEnd(stream)
   }
 

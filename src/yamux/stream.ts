@@ -1,51 +1,14 @@
-import { ConnectionClosedError, StreamBufferError, StreamMessageEvent, StreamResetError, StreamResetEvent, StreamStateError } from '@libp2p/interface'
-import { AbstractStream, StreamClosedError } from '@libp2p/utils'
+import { ConnectionClosedError, StreamResetError, StreamResetEvent } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { Uint8ArrayList } from 'uint8arraylist'
 import { withCause } from '../errors.ts'
 import { setImmediate } from '../event-loop/immediate.ts'
-import { areTooMany } from './chunks.ts'
 import { Flag } from './frames.ts'
 import { KeptFin } from './kept-fin.ts'
-import { ReadLoop } from './read-loop.ts'
+import { ReceivingStream } from './receiving-stream.ts'
 import type { Frame } from './decoder.ts'
-import type { Data } from './read-loop.ts'
-import type { ReceiveWindow } from './receive-window.ts'
-import type { Receiving } from './receiving.ts'
-import type { Sending } from './sending.ts'
-import type { Sender } from './turns.ts'
 import type { Proposal } from '../optimistic/proposal.ts'
 import type { AbortOptions, EventHandler, MessageStreamEvents } from '@libp2p/interface'
-import type { AbstractStreamInit, SendResult } from '@libp2p/utils'
-
-/** What all streams of a muxer share. One object: a closure for each stream would take memory */
-export interface StreamOwner {
-  readonly sending: Sending
-  readonly receiving: Receiving
-
-  /** Whether the connection still takes frames */
-  isOpen(): boolean
-
-  /** The FIN of the stream has left */
-  onFinLeft(stream: YamuxStream): void
-
-  /** The stream has ended, and sends and receives nothing any more */
-  onEnd(stream: YamuxStream): void
-}
-
-export interface YamuxStreamInit extends AbstractStreamInit {
-  streamId: number
-  owner: StreamOwner
-
-  /** How much this end may send at once, in bytes */
-  sendWindow: number
-}
-
-/**
- * - `new`: the peer has not been told of the stream, or that it was accepted
- * - `open`: it has
- */
-type OpeningState = 'new' | 'open'
+import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
  * - `open`: nobody closes the stream
@@ -57,46 +20,13 @@ type OpeningState = 'new' | 'open'
 type FinState = 'open' | 'flushing' | 'held' | 'sent' | 'lost'
 
 /**
- * A stream of yamux. Of the base class it overrides
+ * A stream of yamux, and how it is closed. Of the base classes it overrides
  *
- * - `send`, `processSendQueue`, `onDrain`: a stream sends when it is its turn, and 'drain' comes when nothing waits
  * - `close`: all callers share one close, which waits for the answer to a proposal. The base class resolves the second at once
- * - `onData`, `dispatchReadBuffer`, the iterator: what is taken lets the peer send more
  * - `abort`, `onRemoteReset`, `onTransportClosed`: without the peer's FIN the end of a connection is an error
  * - `onRemoteCloseWrite`, `addEventListener`: the peer's FIN waits for somebody who listens, see {@link KeptFin}
  */
-export class YamuxStream extends AbstractStream implements Sender {
-  readonly streamId: number
-  readonly #owner: StreamOwner
-
-  // see Sender
-  served = 0
-  allowance = 0
-  hasBacklog = false
-
-  #opening: OpeningState = 'new'
-
-  /** How much this end may send, in bytes */
-  #sendWindow: number
-
-  /** Whether 'drain' is to come when nothing waits any more */
-  #isDrainDue = false
-  #drained?: PromiseWithResolvers<void>
-
-  /** What the peer may send. Exists once it has sent something, until it sends no more */
-  #window?: ReceiveWindow
-
-  /** What was unread when the muxer was told last, in bytes */
-  #unread = 0
-
-  /** In how many the read buffer holds it */
-  #chunks = 0
-
-  #loop?: ReadLoop
-
-  /** What a loop has left that ended early, for the next one */
-  #rest: Data[] = []
-
+export class YamuxStream extends ReceivingStream<YamuxStream> {
   #proposal?: Proposal
   #fin: FinState = 'open'
 
@@ -107,50 +37,16 @@ export class YamuxStream extends AbstractStream implements Sender {
   /** The end of the peer. Undefined until it has closed its end, and in the constructor of the base class */
   private keptFin?: KeptFin
 
-  /** Why the stream failed */
-  #failure?: Error
-
-  /** What a loop that begins after the end is told */
-  #endError?: Error
-
   /** Listeners of 'close' that are not the application's: that of the base class, and the muxer's */
   readonly #closeListeners = this.listenerCount('close') + 1
 
   /** Whether the stream was closed at this end a turn ago: its closer may listen by now */
   #isSettled = false
 
-  constructor (init: YamuxStreamInit) {
-    super(init)
-
-    this.streamId = init.streamId
-    this.#owner = init.owner
-    this.#sendWindow = init.sendWindow
-  }
-
   // --- what the muxer calls
 
   /** Whether the peer has answered it. Kept by the muxer */
   isAnswered = false
-
-  /** What nobody has read, in bytes */
-  get unread (): number {
-    return this.readBuffer.byteLength + (this.#loop?.unread ?? 0)
-  }
-
-  /** Whether a reader has taken all that came until now */
-  get isRead (): boolean {
-    return this.readStatus !== 'paused' && this.readBuffer.byteLength === 0
-  }
-
-  /** The same, and it has asked for more if it is a loop. A handler of 'message' has had no turn yet */
-  get keepsUp (): boolean {
-    return this.isRead && this.#loop?.isWaiting !== false
-  }
-
-  /** Whether the peer may be granted more */
-  get mayGrant (): boolean {
-    return this.readStatus !== 'paused' && this.#loop?.isBehind !== true
-  }
 
   get proposal (): Proposal | undefined {
     return this.#proposal
@@ -168,36 +64,22 @@ export class YamuxStream extends AbstractStream implements Sender {
     this.protocol = proposal.protocol
   }
 
-  /** Tell the peer of the stream, or that it was accepted, unless some other frame has */
-  open (): void {
-    if (this.#opening === 'new' && this.status === 'open') {
-      this.#owner.sending.update(this.streamId, this.#openingFlag(), 0)
-    }
-  }
-
   /** Whether the peer may send on the stream */
   get isReceiving (): boolean {
     return this.remoteWriteStatus === 'writable' && this.keptFin == null
-  }
-
-  /** What the peer may send. Only while it may */
-  get receiveWindow (): ReceiveWindow {
-    this.#window ??= this.#owner.receiving.openWindow(this)
-
-    return this.#window
   }
 
   /** A frame of the peer. Its data is skipped if the stream receives none */
   onFrame ({ flags, length, data }: Frame): void {
     if ((flags & Flag.fin) !== 0) {
       // this data is the last, so nothing is granted for it
-      this.#endWindow()
+      this.endWindow()
     }
 
     if (data != null) {
       this.#onFrameData(data)
     } else {
-      this.#onGrant(length)
+      this.onGrant(length)
     }
 
     if ((flags & Flag.fin) !== 0) {
@@ -209,196 +91,16 @@ export class YamuxStream extends AbstractStream implements Sender {
     }
   }
 
-  // --- sending
+  #onFrameData (data: Uint8ArrayList): void {
+    const rest = this.#proposal == null ? data : this.#proposal.receive(data)
 
-  send (data: Uint8Array | Uint8ArrayList): boolean {
-    this.#assertNotFailed()
-
-    if (this.writeStatus !== 'writable') {
-      throw new StreamStateError(`Cannot write to a stream that is ${this.writeStatus}`)
-    }
-
-    if (this.writableNeedsDrain || this.sendingData || this.writeBuffer.byteLength > 0) {
-      this.writeBuffer.append(data)
-
-      return this.processSendQueue()
-    }
-
-    const { sentBytes, canSendMore } = this.#transmit(data)
-
-    if (sentBytes < data.byteLength) {
-      this.writeBuffer.append(data instanceof Uint8Array ? data.subarray(sentBytes) : data.sublist(sentBytes))
-    }
-
-    return this.#afterSend(canSendMore)
-  }
-
-  /** Called by the base class. A stream hands its data to the muxer itself */
-  sendData (data: Uint8ArrayList): SendResult {
-    return this.#transmit(data)
-  }
-
-  protected processSendQueue (): boolean {
-    if (this.writableNeedsDrain) {
-      this.#checkWriteBuffer()
-
-      return false
-    }
-
-    if (this.sendingData || this.writeBuffer.byteLength === 0) {
-      return true
-    }
-
-    const { sentBytes, canSendMore } = this.#transmit(this.writeBuffer)
-
-    this.writeBuffer.consume(sentBytes)
-
-    return this.#afterSend(canSendMore)
-  }
-
-  takeTurn (): void {
-    if (this.writeStatus === 'closed') {
+    if (rest == null) {
+      this.onTaken()
       return
     }
 
-    this.writableNeedsDrain = false
-    this.processSendQueue()
-
-    if (!this.writableNeedsDrain) {
-      this.#onDrained()
-    }
-  }
-
-  /**
-   * Waits until all that was sent has left the stream. The base class resolves at once from its second use on.
-   *
-   * @throws {Error} what ended the stream
-   */
-  async onDrain (options?: AbortOptions): Promise<void> {
-    if (!this.writableNeedsDrain) {
-      return
-    }
-
-    this.#assertNotFailed()
-
-    if (this.status !== 'open' && this.status !== 'closing') {
-      throw new StreamClosedError()
-    }
-
-    this.#drained ??= Promise.withResolvers()
-
-    return raceSignal(this.#drained.promise, options?.signal)
-  }
-
-  /** Called by the base class of the muxer, whose streams all send at once then */
-  onMuxerNeedsDrain (): void {}
-
-  onMuxerDrain (): void {}
-
-  /** Hands as much to the muxer as may be sent now */
-  #transmit (data: Uint8Array | Uint8ArrayList): SendResult {
-    const { turns } = this.#owner.sending
-    const wasFull = turns.isFull
-    const { byteLength } = data
-    let sentBytes = 0
-
-    this.sendingData = true
-
-    try {
-      while (sentBytes < byteLength && this.#sendWindow > 0) {
-        const room = Math.min(this.#sendWindow, this.maxMessageSize ?? Infinity, turns.room(this, byteLength - sentBytes))
-
-        if (room === 0) {
-          break
-        }
-
-        const part = room === byteLength ? data : cut(data, sentBytes, sentBytes + room)
-
-        this.#sendWindow -= room
-        sentBytes += room
-        this.#owner.sending.data(this.streamId, this.#openingFlag(), part)
-        turns.onSent(this, room)
-
-        // one that had nothing to send when the connection became full need not stop
-        if (turns.isFull && !wasFull) {
-          break
-        }
-      }
-
-      this.#owner.sending.flushLarge()
-    } finally {
-      this.sendingData = false
-    }
-
-    this.hasBacklog = sentBytes < byteLength
-
-    return { sentBytes, canSendMore: !this.hasBacklog && !turns.isFull }
-  }
-
-  #afterSend (canSendMore: boolean): boolean {
-    // the connection may have ended
-    if (this.writeStatus === 'closed') {
-      return false
-    }
-
-    if (!canSendMore) {
-      this.writableNeedsDrain = true
-      this.#isDrainDue = true
-      this.#checkWriteBuffer()
-
-      // a window update wakes one that has used up its window
-      if (this.writeBuffer.byteLength === 0 || this.#sendWindow > 0) {
-        this.#owner.sending.turns.wait(this)
-      }
-    }
-
-    if (this.writeBuffer.byteLength === 0) {
-      if (this.listenerCount('idle') > 0) {
-        this.safeDispatchEvent('idle')
-      }
-
-      this.#closeNext()
-    }
-
-    return canSendMore
-  }
-
-  #onDrained (): void {
-    if (this.#isDrainDue) {
-      this.#isDrainDue = false
-
-      // a listener may wait again
-      this.#drained?.resolve()
-      this.#drained = undefined
-      this.safeDispatchEvent('drain')
-    }
-
-    this.#closeNext()
-    this.keptFin?.look()
-  }
-
-  #onGrant (bytes: number): void {
-    this.#sendWindow += bytes
-
-    if (this.writableNeedsDrain && this.#sendWindow > 0) {
-      this.#owner.sending.turns.wait(this)
-    }
-  }
-
-  #checkWriteBuffer (): void {
-    if (this.writeBuffer.byteLength > (this.maxWriteBufferLength ?? Infinity)) {
-      this.abort(new StreamBufferError(`${this.writeBuffer.byteLength} bytes wait to be sent, and ${this.maxWriteBufferLength} may`))
-    }
-  }
-
-  #openingFlag (): number {
-    if (this.#opening === 'open') {
-      return 0
-    }
-
-    this.#opening = 'open'
-
-    return this.direction === 'outbound' ? Flag.syn : Flag.ack
+    this.onData(rest)
+    this.#proposal?.allowFin()
   }
 
   // --- closing
@@ -409,8 +111,8 @@ export class YamuxStream extends AbstractStream implements Sender {
    * @throws {Error} what ended the stream before FIN could leave
    */
   close (options?: AbortOptions): Promise<void> {
-    if (this.#failure != null) {
-      return handled(Promise.reject(this.#failure))
+    if (this.failure != null) {
+      return handled(Promise.reject(this.failure))
     }
 
     if (this.#closed == null) {
@@ -436,18 +138,18 @@ export class YamuxStream extends AbstractStream implements Sender {
   }
 
   async sendCloseWrite (): Promise<void> {
-    this.#owner.sending.update(this.streamId, this.#openingFlag() | Flag.fin, 0)
-  }
-
-  async sendCloseRead (options?: AbortOptions): Promise<void> {
-    options?.signal?.throwIfAborted()
-    this.#account()
+    this.owner.sending.update(this.streamId, this.openingFlag() | Flag.fin, 0)
   }
 
   sendReset (): void {
-    if (this.#owner.isOpen()) {
-      this.#owner.sending.update(this.streamId, this.#openingFlag() | Flag.rst, 0)
+    if (this.owner.isOpen()) {
+      this.owner.sending.update(this.streamId, this.openingFlag() | Flag.rst, 0)
     }
+  }
+
+  protected onSendProgress (): void {
+    this.#closeNext()
+    this.keptFin?.look()
   }
 
   /** Goes on with a close as far as it can */
@@ -468,7 +170,7 @@ export class YamuxStream extends AbstractStream implements Sender {
     this.#fin = 'sent'
     void this.sendCloseWrite()
     this.#finLeft?.resolve()
-    this.#owner.onFinLeft(this)
+    this.owner.onFinLeft(this)
 
     // `close` has not returned yet
     queueMicrotask(() => { this.#onClosed() })
@@ -579,17 +281,14 @@ export class YamuxStream extends AbstractStream implements Sender {
 
   /** End the stream for a failed proposal. Each later use of it reports this error */
   fail (error: Error): void {
-    this.#failure = error
+    this.failure = error
     this.abort(error)
   }
 
   /** Nothing is sent or received any more */
   #end (outcome: 'aborted' | 'unanswered', error: Error): void {
-    this.#endError = error
-    this.#owner.sending.turns.remove(this)
-    this.#endWindow()
-    this.#drained?.promise.catch(() => {})
-    this.#drained?.reject(error)
+    this.endSending(error)
+    this.endReceiving(error)
 
     if (this.#fin !== 'sent' && this.#fin !== 'lost') {
       this.#fin = 'lost'
@@ -601,170 +300,13 @@ export class YamuxStream extends AbstractStream implements Sender {
 
     if (this.#proposal?.isAwaiting === true) {
       if (outcome !== 'aborted') {
-        this.#failure = error
+        this.failure = error
       }
 
       this.#proposal.onEnd(outcome)
     }
 
-    this.#owner.receiving.onUnread(-this.#unread)
-    this.#unread = 0
-    this.#owner.onEnd(this)
-  }
-
-  /** The peer sends no more */
-  #endWindow (): void {
-    this.#window?.end()
-    this.#window = undefined
-  }
-
-  #assertNotFailed (): void {
-    if (this.#failure != null) {
-      throw this.#failure
-    }
-  }
-
-  // --- receiving
-
-  onData (data: Uint8Array | Uint8ArrayList): void {
-    // no window bounds how many a peer sends, and FIN may come in one
-    if (data.byteLength === 0) {
-      return
-    }
-
-    if (this.readStatus !== 'readable' || this.readBuffer.byteLength > 0 || this.listenerCount('message') === 0) {
-      this.#chunks = this.readBuffer.byteLength === 0 ? 1 : this.#chunks + 1
-      super.onData(data)
-      this.#mergeChunks()
-      this.#onTaken()
-      return
-    }
-
-    if (this.#loop == null) {
-      // an update for what is about to be read leaves with the answer
-      this.#onTaken()
-      this.dispatchEvent(new StreamMessageEvent(data))
-    } else {
-      this.dispatchEvent(new StreamMessageEvent(data))
-      this.#onTaken()
-    }
-  }
-
-  #mergeChunks (): void {
-    const { byteLength } = this.readBuffer
-
-    if (areTooMany(this.#chunks, byteLength)) {
-      const bytes = this.readBuffer.slice()
-
-      this.readBuffer.consume(byteLength)
-      this.readBuffer.append(bytes)
-      this.#chunks = 1
-    }
-  }
-
-  protected dispatchReadBuffer (): void {
-    super.dispatchReadBuffer()
-    this.#onTaken()
-  }
-
-  sendPause (): void {}
-
-  sendResume (): void {
-    this.#onTaken()
-  }
-
-  async * [Symbol.asyncIterator] (): AsyncGenerator<Data> {
-    this.#assertNotFailed()
-
-    if (this.#rest.length === 0 && !this.#isReadable && this.#endError == null) {
-      return
-    }
-
-    const rest = this.#rest
-    this.#rest = []
-    const loop = this.#loop = new ReadLoop({
-      stream: this,
-      rest,
-      isOver: () => !this.#isReadable || (this.remoteWriteStatus !== 'writable' && this.readBuffer.byteLength === 0),
-      failure: () => this.#failure ?? this.#readError,
-      onChange: () => { this.#onTaken() }
-    })
-
-    try {
-      for (;;) {
-        const data = await loop.next()
-
-        if (data == null) {
-          return
-        }
-
-        yield data
-      }
-    } finally {
-      this.#giveBack(loop)
-    }
-  }
-
-  /** What a loop has left that breaks is for the next reader. If others listen they have had it */
-  #giveBack (loop: ReadLoop): void {
-    const rest = loop.stop()
-
-    this.#loop = undefined
-
-    if (rest.length > 0 && this.#isReadable && this.listenerCount('message') === 0) {
-      this.readBuffer.prepend(new Uint8ArrayList(...rest))
-    } else {
-      this.#rest = rest
-    }
-
-    this.#onTaken()
-  }
-
-  /** What ended the stream without the peer's FIN, once all has been read */
-  get #readError (): Error | undefined {
-    return (this.status === 'aborted' || this.status === 'reset') && this.readBuffer.byteLength === 0 ? this.#endError : undefined
-  }
-
-  get #isReadable (): boolean {
-    return this.readStatus === 'readable' || this.readStatus === 'paused'
-  }
-
-  #onFrameData (data: Uint8ArrayList): void {
-    const rest = this.#proposal == null ? data : this.#proposal.receive(data)
-
-    if (rest == null) {
-      this.#onTaken()
-      return
-    }
-
-    this.onData(rest)
-    this.#proposal?.allowFin()
-  }
-
-  /** Something was read, or has come: tell the peer of what is free */
-  #onTaken (): void {
-    this.#account()
-
-    const window = this.#window
-
-    if (window != null && window.mayBeDue) {
-      const bytes = this.#owner.receiving.grant(this, window)
-
-      if (bytes > 0) {
-        this.#owner.sending.update(this.streamId, this.#openingFlag(), bytes)
-      }
-    }
-  }
-
-  #account (): void {
-    const { unread } = this
-
-    if (unread !== this.#unread && this.#endError == null) {
-      const change = unread - this.#unread
-
-      this.#unread = unread
-      this.#owner.receiving.onUnread(change)
-    }
+    this.owner.onEnd(this)
   }
 
   // --- the peer's end
@@ -780,7 +322,7 @@ export class YamuxStream extends AbstractStream implements Sender {
       return
     }
 
-    this.#endWindow()
+    this.endWindow()
     this.keptFin = new KeptFin({
       isAgreed: () => this.protocol !== '',
       mayStillAgree: () => this.status === 'open' && this.writableNeedsDrain,
@@ -812,10 +354,6 @@ export class YamuxStream extends AbstractStream implements Sender {
       queueMicrotask(() => { this.keptFin?.look() })
     }
   }
-}
-
-function cut (data: Uint8Array | Uint8ArrayList, start: number, end: number): Uint8Array | Uint8ArrayList {
-  return data instanceof Uint8Array ? data.subarray(start, end) : data.sublist(start, end)
 }
 
 /**
