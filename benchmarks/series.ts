@@ -74,8 +74,8 @@ export function medianOf (list: readonly Series[], key: SeriesKey): number {
 }
 
 /** Each name once, in the order of the report */
-export function namesOf (list: readonly Series[], what: 'group' | 'row' | 'rival', of: Partial<Measured> = {}): string[] {
-  const chosen = list.filter(series => (Object.entries(of) as Array<[keyof Measured, string]>).every(([key, value]) => series[key] === value))
+export function namesOf (list: readonly Series[], what: 'group' | 'row' | 'rival', of: Partial<SeriesKey> = {}): string[] {
+  const chosen = list.filter(series => (Object.entries(of) as Array<[keyof SeriesKey, string]>).every(([key, value]) => series[key] === value))
 
   return [...new Set(chosen.map(series => series[what]))]
 }

@@ -51,7 +51,8 @@ export function throughputPage (report: Report, measuring?: Measuring): Results 
           }]
         : []
     ]),
-    charts: groups.includes(STREAM) && namesOf(series, 'rival', { group: STREAM }).length > 1 ? { throughput: ratioChart(report) } : {}
+    // rows of memory have ratios of nothing
+    charts: namesOf(series, 'rival', { group: STREAM, metric: 'CPU' }).length > 1 ? { throughput: ratioChart(report) } : {}
   }
 }
 

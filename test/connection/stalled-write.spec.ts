@@ -158,7 +158,8 @@ describe('the limit for writes that stall leaves a peer alone that', function ()
   const itAtOnce = testsAtOnce()
 
   itAtOnce('reads slowly, however long it takes', async defer => {
-    const [conn, socket] = await dialed(defer, { stalledWriteTimeout: 1_000 })
+    // a megabyte, which is written at a time, takes 400 ms, and more beside other work
+    const [conn, socket] = await dialed(defer, { stalledWriteTimeout: 2_500 })
     const data = payload(12 * MiB)
     const begin = performance.now()
     const received = readSlowly(socket, { bytes: 128 * KiB, every: 50, replyEvery: 20 })
