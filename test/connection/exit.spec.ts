@@ -1,5 +1,6 @@
 import { expect } from 'aegir/chai'
 import { securedPair } from '../encryption/fixtures/secured-pair.ts'
+import { testsAtOnce } from '../fixtures/all-at-once.ts'
 import { collect, tally } from '../fixtures/bytes.ts'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
@@ -38,10 +39,10 @@ const cases = Object.entries(endings).flatMap(([when, ending], index) => Object.
   .map(([what, layer]) => ({ title: `${what} ${when}`, layer, ending })))
 
 describe('a process that exits', () => {
-  const defer = cleanUpAfterEach()
+  const itAtOnce = testsAtOnce()
 
   for (const { title, layer, ending } of cases) {
-    it(`has delivered what was sent over ${title}`, async () => {
+    itAtOnce(`has delivered what was sent over ${title}`, async defer => {
       const { addr, next } = await listenFor(layer, defer)
       const child = runChild(defer, 'send-and-exit.ts', [addr, { ...ending, layer, sends: SENDS, bytes: BYTES }], {
         isQuiet: ending.ending === 'uncaught exception'
@@ -54,6 +55,10 @@ describe('a process that exits', () => {
       expect(received.result()).to.deep.equal(tally(Buffer.concat(Array.from({ length: SENDS }, (_, i) => Buffer.alloc(BYTES, i)))))
     })
   }
+})
+
+describe('a process that goes on', () => {
+  const defer = cleanUpAfterEach()
 
   for (const [how, end] of Object.entries<(conn: MessageStream) => Promise<void>>({
     closed: async conn => conn.close(),

@@ -8,13 +8,14 @@ import { hasUnixSockets } from '../fixtures/machine.ts'
 import { rawClient, rawPeer } from '../fixtures/peers.ts'
 import { passThrough, rawTransport } from '../fixtures/raw.ts'
 import { itIf } from '../fixtures/skip.ts'
+import { isThorough } from '../fixtures/thorough.ts'
 import { until } from '../fixtures/waiting.ts'
 import { seededRandom } from '../lab/process/random.ts'
 import type { MultiaddrConnection, Upgrader } from '@libp2p/interface'
 import type { LookupFunction } from 'node:net'
 
 const SEED = 5
-const STRINGS = 1_000
+const STRINGS = isThorough ? 1_000 : 200
 
 async function quote (conn: MultiaddrConnection): Promise<never> {
   // as the upgrader does

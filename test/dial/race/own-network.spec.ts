@@ -3,6 +3,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
+import { testsAtOnce } from '../../fixtures/all-at-once.ts'
 import { skipUnless } from '../../fixtures/skip.ts'
 import { SET_UP } from './fixtures/own-network.ts'
 
@@ -16,8 +17,11 @@ const works = process.env.OWN_NETWORK == null && (await execa(inOwnNetwork[0], [
 describe(`dials in a network of their own${works ? '' : ' (SKIPPED: it cannot be made, or this is one)'}`, () => {
   skipUnless(works)
 
+  // each has a network, and mostly waits for silent addresses
+  const itAtOnce = testsAtOnce()
+
   for (const name of readdirSync(FOLDER).filter(name => /\.spec\.[jt]s$/.test(name))) {
-    it(name, async () => {
+    itAtOnce(name, async () => {
       const mocha = fileURLToPath(import.meta.resolve('mocha/bin/mocha.js'))
       const [file, ...args] = [...inOwnNetwork, process.execPath, mocha, '--no-parallel', '--ui', 'bdd', '--timeout', '60000', '--exit', path.join(FOLDER, name)]
       const { exitCode, all } = await execa(file, args, { env: { OWN_NETWORK: 'true' }, reject: false, all: true })
