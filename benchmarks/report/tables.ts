@@ -59,7 +59,7 @@ export function marked (comparison?: Pick<Comparison, 'ratio' | 'noisy'>): strin
   return comparison == null ? '-' : `${comparison.noisy ? '~' : ''}${comparison.ratio.toFixed(2)}`
 }
 
-function spread (comparison?: Comparison): string {
+export function spread (comparison?: Comparison): string {
   return comparison == null ? '-' : `${comparison.p10.toFixed(2)}-${comparison.p90.toFixed(2)}`
 }
 

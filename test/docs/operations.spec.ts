@@ -32,7 +32,7 @@ describe('docs/operations.md', () => {
     const names = inSources(/'(libp2p_\w+)'/g)
 
     expect(names).to.not.be.empty()
-    expect(inSection('Metrics', /^\| `(\w+)`/gm)).to.deep.equal(names)
+    expect(inSection('Metrics', /^- `(libp2p_\w+)`/gm)).to.deep.equal(names)
   })
 
   it('names each log, and no other', () => {

@@ -169,7 +169,7 @@ describe(`properties of streams (seed ${seed})`, function () {
 
   /**
    * A refusal comes after `newStream` has resolved, or while it runs: a difference that
-   * docs/negotiation.md names. What a peer resets may be reset before or after a step of the
+   * docs/how-it-works.md names. What a peer resets may be reset before or after a step of the
    * application, with every stack.
    */
   function essence (seen: Seen, { protocol, ending }: Script): unknown {
