@@ -40,8 +40,8 @@ describe('transport compliance over IPv6 (with THOROUGH=true)', () => {
   compliance(() => ['/ip6/::1/tcp/0', '/ip6/::1/tcp/0'], TCP)
 })
 
-describe('transport compliance over a unix socket, which Windows lacks', () => {
-  skipUnless(hasUnixSockets)
+describe('transport compliance over a unix socket, which Windows lacks (with THOROUGH=true)', () => {
+  skipUnless(isThorough && hasUnixSockets)
 
   const defer = cleanUpAfterAll()
   let dir: string

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { testsAtOnce } from '../fixtures/all-at-once.ts'
 import { MiB } from '../fixtures/bytes.ts'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
@@ -8,8 +9,11 @@ import { dialedPeer, isGone, rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { openSockets, until, within } from '../fixtures/waiting.ts'
 
-describe('a closed connection whose peer stays open', () => {
+describe('a closed connection whose peer stays open', function () {
+  this.timeout(20_000)
+
   const defer = cleanUpAfterEach()
+  const itAtOnce = testsAtOnce()
 
   it('goes on reading, so that the peer is not reset', async () => {
     const { conn, socket } = await dialedPeer(defer)
@@ -32,9 +36,7 @@ describe('a closed connection whose peer stays open', () => {
     await within(1_000, 'closing', pEvent(socket, 'close'))
   })
 
-  it('is destroyed after 5 s of silence', async function () {
-    this.timeout(20_000)
-
+  itAtOnce('is destroyed after 5 s of silence', async defer => {
     const { conn, socket } = await dialedPeer(defer)
 
     socket.resume()
@@ -43,7 +45,7 @@ describe('a closed connection whose peer stays open', () => {
     await isGone(socket)
   })
 
-  it('is destroyed when the transport stops', async function () {
+  it('is destroyed when the transport stops', async () => {
     const { conn, socket, transport } = await dialedPeer(defer)
 
     socket.resume()
@@ -53,9 +55,7 @@ describe('a closed connection whose peer stays open', () => {
   })
 
   for (const isAborted of [false, true]) {
-    it(`does not keep the process alive${isAborted ? ', even if the close was aborted' : ''}`, async function () {
-      this.timeout(20_000)
-
+    itAtOnce(`does not keep the process alive${isAborted ? ', even if the close was aborted' : ''}`, async defer => {
       const { addr, next } = await rawPeer(defer)
       const child = runChild(defer, 'close-and-leave.ts', [addr, isAborted])
       const socket = await next()

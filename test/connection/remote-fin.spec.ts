@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { testsAtOnce } from '../fixtures/all-at-once.ts'
 import { collect, MiB, payload, sendAll, tally } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { dialedPeer, rawClient, readAll, readSlowly } from '../fixtures/peers.ts'
@@ -17,6 +18,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
   this.timeout(30_000)
 
   const defer = cleanUpAfterEach()
+  const itAtOnce = testsAtOnce()
 
   /** 8 MiB, most of which cannot be sent before the peer reads, and its FIN */
   async function closedWhileSending (): Promise<{ conn: MultiaddrConnection, socket: Socket, data: Uint8Array }> {
@@ -36,7 +38,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
     expect(await readAll(socket)).to.deep.equal(tally(data))
   })
 
-  it('8 MiB accepted before the FIN arrive at a slow reader', async () => {
+  itAtOnce('8 MiB accepted before the FIN arrive at a slow reader', async defer => {
     const { conn, socket } = await dialedPeer(defer, {}, { pauseOnConnect: true })
     const data = payload(8 * MiB)
 
@@ -162,7 +164,7 @@ describe('fault 1: a peer that sends its FIN loses nothing', function () {
     expect(await readAll(socket)).to.deep.equal(tally(data))
   })
 
-  it('8 MiB from the listener arrive', async () => {
+  itAtOnce('8 MiB from the listener arrive at a slow reader', async defer => {
     const { listen } = rawTransport(defer)
     const { port, next } = await listen()
     const socket = await rawClient(defer, port)

@@ -7,13 +7,15 @@ import { peerIdFromPrivateKey } from '@libp2p/peer-id'
 import { plaintext } from '@libp2p/plaintext'
 import { tls } from '@libp2p/tls'
 import { noiseCrypto, optimistic } from '../../src/index.ts'
+import { isThorough } from '../fixtures/thorough.ts'
 import type { EncrypterFactory } from '../negotiation/fixtures/early-muxer.ts'
 
 const encrypters: Record<string, EncrypterFactory> = {
-  '@libp2p/noise': noise(),
   '@chainsafe/libp2p-noise': chainsafeNoise() as EncrypterFactory,
   '@libp2p/noise with noiseCrypto': noise({ crypto: noiseCrypto }),
-  '@chainsafe/libp2p-noise with noiseCrypto': chainsafeNoise({ crypto: noiseCrypto }) as EncrypterFactory,
+  ...isThorough
+    ? { '@libp2p/noise': noise(), '@chainsafe/libp2p-noise with noiseCrypto': chainsafeNoise({ crypto: noiseCrypto }) as EncrypterFactory }
+    : {},
   '@libp2p/tls': tls(),
   '@libp2p/plaintext': plaintext()
 }

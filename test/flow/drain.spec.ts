@@ -30,7 +30,7 @@ async function sendPolitely (stream: Stream, message: Uint8Array, mayGoOn: () =>
 
 describe("'drain' of a stream", () => {
   it('comes to a listener of old only when all has left that was sent before', async () => {
-    const { listener, dialed } = await line(defer, { bytesPerSecond: 4 * MiB })
+    const { listener, dialed } = await line(defer, { bytesPerSecond: 16 * MiB })
     await listener.handle(SLOW, stream => { stream.addEventListener('message', () => {}) })
 
     const streams = [await dialed.newStream(SLOW), await dialed.newStream(SLOW)]
@@ -104,7 +104,7 @@ describe('onDrain() of a stream', () => {
     const stream = await dialed.newStream(SLOW)
     let sent = 0
 
-    await within(10_000, 'sending', sendPolitely(stream, new Uint8Array(100 * KiB), () => (sent += 100 * KiB) <= 20 * MiB))
+    await within(10_000, 'sending', sendPolitely(stream, new Uint8Array(100 * KiB), () => (sent += 100 * KiB) <= 5 * MiB))
     await stream.close()
     await within(10_000, 'the end', ended.promise)
 

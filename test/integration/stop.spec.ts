@@ -1,15 +1,16 @@
 import { expect } from 'aegir/chai'
+import { testsAtOnce } from '../fixtures/all-at-once.ts'
 import { runChild } from '../fixtures/child.ts'
-import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { within } from '../fixtures/waiting.ts'
 import type { Child } from '../fixtures/child.ts'
+import type { Defer } from '../fixtures/cleanup.ts'
 
 describe('a node that is stopped leaves no TCP or pipe handle', function () {
   this.timeout(60_000)
 
-  const defer = cleanUpAfterEach()
+  const itAtOnce = testsAtOnce()
 
-  async function start (addr?: string): Promise<[Child, string[]]> {
+  async function start (defer: Defer, addr?: string): Promise<[Child, string[]]> {
     const child = runChild(defer, 'lifecycle.ts', addr == null ? [] : [addr])
     expect(await child.says()).to.equal('hello')
 
@@ -25,22 +26,22 @@ describe('a node that is stopped leaves no TCP or pipe handle', function () {
     expect(await within(5_000, 'the end of the process', child.exited)).to.equal(0)
   }
 
-  it('when the dialer stops first', async () => {
-    const [listener, [addr]] = await start()
-    const [dialer] = await start(addr)
+  itAtOnce('when the dialer stops first', async defer => {
+    const [listener, [addr]] = await start(defer)
+    const [dialer] = await start(defer, addr)
 
     await expectCleanStop(dialer)
 
-    const [second] = await start(addr)
+    const [second] = await start(defer, addr)
     await expectCleanStop(listener)
     second.tell('stop')
     expect(await within(5_000, 'node.stop()', second.says())).to.have.property('connections', 0)
     expect(await within(5_000, 'the end of the process', second.exited)).to.equal(0)
   })
 
-  it('when both stop at once', async () => {
-    const [listener, [addr]] = await start()
-    const [dialer] = await start(addr)
+  itAtOnce('when both stop at once', async defer => {
+    const [listener, [addr]] = await start(defer)
+    const [dialer] = await start(defer, addr)
 
     dialer.tell('stop')
     listener.tell('stop')

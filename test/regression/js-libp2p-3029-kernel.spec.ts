@@ -10,7 +10,7 @@ import type { StackName } from '../negotiation/fixtures/stacks.ts'
 const DELAY = 100
 
 /** The first one loads and compiles */
-const DIALS = 5
+const DIALS = 3
 
 /** Of a round trip, for the work at both ends */
 const TOLERANCE = 0.4

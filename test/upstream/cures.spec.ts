@@ -4,6 +4,8 @@ import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { skipUnless } from '../fixtures/skip.ts'
+import { isThorough } from '../fixtures/thorough.ts'
 
 /** Also where this file is built */
 const ROOT = import.meta.dirname.replace(/(\/dist)?\/test\/upstream$/, '')
@@ -11,8 +13,10 @@ const CURES = path.join(ROOT, 'docs/upstream')
 const HOOK = path.join(ROOT, 'test/upstream/fixtures/patched.ts')
 
 /** Each folder holds a report, a reproduction that exits with 1 while the fault is there, and a patch */
-describe('a fault of libp2p', function () {
+describe('a fault of libp2p (with THOROUGH=true)', function () {
   this.timeout(30_000)
+
+  skipUnless(isThorough)
 
   const defer = cleanUpAfterEach()
 

@@ -2,14 +2,18 @@ import { identify } from '@libp2p/identify'
 import { ping } from '@libp2p/ping'
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { skipUnless } from '../fixtures/skip.ts'
+import { isThorough } from '../fixtures/thorough.ts'
 import { notYet } from './not-yet.ts'
 import { officialNode } from './official-node.ts'
 import type { Ping } from '@libp2p/ping'
 
 const PROTOCOL = '/test/upstream/1.0.0'
 
-describe('libp2p', function () {
+describe('libp2p (with THOROUGH=true)', function () {
   this.timeout(30_000)
+
+  skipUnless(isThorough)
 
   const defer = cleanUpAfterEach()
 

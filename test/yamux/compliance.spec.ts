@@ -1,5 +1,6 @@
 import tests from '@libp2p/interface-compliance-tests/stream-muxer'
 import { yamux } from '../../src/index.ts'
+import { isThorough } from '../fixtures/thorough.ts'
 
 describe('muxer compliance', function () {
   this.timeout(60_000)
@@ -11,6 +12,8 @@ describe('muxer compliance', function () {
     async teardown () {}
   })
 
+  const slow = isThorough ? [] : ['1000 stream(s) with 100 msg(s)']
+
   // it expects two messages. Both have come before its loop begins, and so are one
-  this.eachTest(test => { test.pending ||= test.title === 'can close a stream for writing' })
+  this.eachTest(test => { test.pending ||= [...slow, 'can close a stream for writing'].includes(test.title) })
 })
