@@ -1,4 +1,5 @@
 import { TimeoutError, UnsupportedProtocolError } from '@libp2p/interface'
+import { PROTOCOL_NEGOTIATION_TIMEOUT } from '../libp2p.ts'
 import { encodeProposal } from './codec.ts'
 import { ExpectedReply } from './expected-reply.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -12,9 +13,6 @@ import type { Uint8ArrayList } from 'uint8arraylist'
  * - `aborted`: the stream or the connection was aborted at this end before the reply was complete
  */
 export type ProposalOutcome = 'accepted' | 'refused' | 'unanswered' | 'aborted'
-
-/** After this long the peer's handler listens or never will, in ms: libp2p first awaits its peer store */
-const HANDLER_TIMEOUT = 1_000
 
 export interface ProposalInit {
   protocol: string
@@ -43,7 +41,8 @@ export interface ProposalInit {
  * Only FIN waits. A js-libp2p listener that receives FIN before it has chosen the handler resets the
  * stream, because it cannot put back what came behind the proposal. If it receives FIN before the
  * handler listens, a handler that reads with `for await` never ends. So FIN waits for the reply and
- * then as long as libp2p's own dialer would wait for its peer store, or until the handler has answered.
+ * then as long as libp2p's own dialer would wait for its peer store, or until the handler has answered. A store that
+ * hangs delays it for as long as a peer may take to agree on a protocol.
  */
 export class Proposal {
   readonly protocol: string
@@ -55,13 +54,11 @@ export class Proposal {
 
   /**
    * - `held`: the peer has not replied
-   * - `settling`: it has, and its handler may not listen yet
+   * - `replied`: it has, and its handler may not listen yet
+   * - `settling`: the same, and FIN waits
    * - `allowed`: FIN may leave
    */
-  #fin: 'held' | 'settling' | 'allowed' = 'held'
-
-  /** When the reply was verified, by the clock of `performance.now()` */
-  #repliedAt = 0
+  #fin: 'held' | 'replied' | 'settling' | 'allowed' = 'held'
 
   constructor (init: ProposalInit) {
     const { protocol, replyTimeout, signal } = init
@@ -81,21 +78,25 @@ export class Proposal {
     return this.#state === 'awaiting'
   }
 
-  /** Whether the stream may send FIN. The first who asks starts the wait for the handler */
+  /** Whether the stream may send FIN */
   get mayFin (): boolean {
-    if (this.#fin === 'settling' && performance.now() - this.#repliedAt >= HANDLER_TIMEOUT) {
-      this.#fin = 'allowed'
-    }
-
     return this.#fin === 'allowed'
   }
 
   /** Someone wants to send FIN, which is not allowed yet */
   async waitForHandler (): Promise<void> {
-    if (this.#fin === 'settling') {
-      await Promise.race([this.#init.settle?.(), new Promise(resolve => { after(HANDLER_TIMEOUT, resolve) })])
-      this.allowFin()
+    if (this.#fin !== 'replied') {
+      return
     }
+
+    this.#fin = 'settling'
+
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const timer = after(PROTOCOL_NEGOTIATION_TIMEOUT, resolve)
+
+    await Promise.race([this.#init.settle?.(), promise])
+    clearTimeout(timer)
+    this.allowFin()
   }
 
   /** FIN may leave although the peer has not replied, or its handler may not listen */
@@ -129,8 +130,7 @@ export class Proposal {
     if (this.#reply.state === 'refused') {
       this.#fail('refused', this.#unsupported('the peer refused it'))
     } else if (this.#reply.state === 'verified') {
-      this.#repliedAt = performance.now()
-      this.#fin = this.#fin === 'held' ? 'settling' : this.#fin
+      this.#fin = this.#fin === 'held' ? 'replied' : this.#fin
       this.#settle('accepted')
 
       if (replyBytes < data.byteLength) {

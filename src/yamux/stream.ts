@@ -27,6 +27,7 @@ type FinState = 'open' | 'flushing' | 'held' | 'sent' | 'lost'
  * - `onRemoteCloseWrite`, `addEventListener`: the peer's FIN waits for somebody who listens, see {@link KeptFin}
  */
 export class YamuxStream extends ReceivingStream<YamuxStream> {
+  /** Until the handler has answered */
   #proposal?: Proposal
   #fin: FinState = 'open'
 
@@ -100,7 +101,10 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
     }
 
     this.onData(rest)
+
+    // the handler has answered, so nothing of the proposal is open. It would take half a kilobyte
     this.#proposal?.allowFin()
+    this.#proposal = undefined
   }
 
   // --- closing
