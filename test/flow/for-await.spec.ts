@@ -175,13 +175,14 @@ describe('a handler that reads with for await', function () {
     const { outgoing, incoming } = await open()
     const other = new InOrder()
     const taken = new InOrder()
-    const sender = sendNumbered(outgoing, MiB)
 
     incoming.addEventListener('message', ({ data }) => { other.add(data) })
+    outgoing.send(numbered(0, KiB))
 
     for await (const data of incoming) {
       taken.add(data)
-      await delay(200)
+      outgoing.send(numbered(KiB, 100 * KiB))
+      await until(() => other.bytes === 101 * KiB, 'more has come')
 
       if (taken.bytes > 0) {
         break
@@ -189,12 +190,16 @@ describe('a handler that reads with for await', function () {
     }
 
     await delay(20)
+    expect(taken.bytes).to.equal(KiB)
 
     const reading = readSlowly(incoming, taken, { ms: 0 })
-    await sender.done
+
+    // what comes while nobody loops is for who listens alone
+    outgoing.send(numbered(101 * KiB, 100 * KiB))
     await outgoing.close()
     await reading
-    expect(other.bytes).to.equal(MiB)
+    expect(taken.bytes).to.equal(201 * KiB)
+    expect(other.bytes).to.equal(201 * KiB)
   })
 
   it('gets what waits, and then the error that resets the stream, or aborts it', async () => {
