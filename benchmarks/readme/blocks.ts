@@ -1,7 +1,7 @@
 import { NAMES } from '../../test/lab/peers/names.ts'
 import { ms, short, trips, whole } from '../../test/lab/report/numbers.ts'
 import { tableOf } from '../../test/lab/report/table.ts'
-import { median, sum } from '../../test/lab/statistics.ts'
+import { median, sum, summarise } from '../../test/lab/statistics.ts'
 import { marked, pairOf, spread } from '../report/tables.ts'
 import { medianOf, namesOf, ratioOf, samplesOf } from '../series.ts'
 import { rows } from '../throughput/rows/registry.ts'
@@ -20,6 +20,7 @@ export interface Reports {
   addresses?: AddressesReport
   scale?: Report
   nagle?: NagleReport
+  soak?: Report
 }
 
 /** What a page has between `<!-- figures:name -->` and `<!-- figures:end -->`, by that name */
@@ -30,7 +31,8 @@ export const BLOCKS: Record<string, (reports: Reports) => string> = {
   load: ({ load }) => block(load, lineTable),
   addresses: ({ addresses }) => block(addresses, addressTable),
   scale: ({ scale }) => block(scale, memoryTable),
-  nagle: ({ nagle }) => block(nagle, nagleTable)
+  nagle: ({ nagle }) => block(nagle, nagleTable),
+  soak: ({ soak }) => block(soak, soakTable)
 }
 
 const RIVALS: [string, string] = ['official', 'ours']
@@ -196,6 +198,23 @@ function nagleTable ({ links, series }: NagleReport): string {
     ['ten writes of one byte', row => row, 'left'],
     ...RIVALS.map((rival): ColumnOf<string> => [`${NAMES[rival]}, segments`, row => short(medianOf(series, { group, row, rival, metric: 'segments' }))])
   ]))
+}
+
+/** A column for each stack. Where several processes had it: their median, and the least and most */
+function soakTable ({ series }: Report): string {
+  return compactTable(tableOf(namesOf(series, 'row'), [
+    ['after the last minute', row => row, 'left'],
+    ...namesOf(series, 'rival').map((rival): ColumnOf<string> => [NAMES[rival] ?? rival, row => {
+      const { count, max, median, min } = summarise(series.filter(one => one.row === row && one.rival === rival).flatMap(({ samples }) => samples.filter(sample => sample != null)))
+
+      return count > 1 ? `${plain(median)} (${plain(min)}-${plain(max)})` : plain(median)
+    }])
+  ]))
+}
+
+/** A count without a fraction */
+function plain (value: number): string {
+  return Number.isInteger(value) ? value.toLocaleString('en') : short(value)
 }
 
 // --- of both
