@@ -225,7 +225,8 @@ function block <R extends Report> (report: R | undefined, table: (report: R) => 
 
 /** Nobody edits it, so nothing is padded */
 function compactTable ({ columns, rows }: Table): string {
-  const line = (cells: string[]): string => `|${cells.join('|')}|`
+  // some readers of Markdown take two pipes in a row for one
+  const line = (cells: string[]): string => `|${cells.map(cell => cell === '' ? ' ' : cell).join('|')}|`
 
   return [line(columns.map(({ title }) => title)), line(columns.map(({ align }) => align === 'left' ? '---' : '--:')), ...rows.map(line)].join('\n')
 }
