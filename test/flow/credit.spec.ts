@@ -102,7 +102,7 @@ describe('credit for a peer of stock js-libp2p', function () {
       await stream.read({ bytes: 100 })
     }
 
-    await within(8_000, 'an echo on a new stream', newEcho())
+    await within(30_000, 'an echo on a new stream', newEcho())
     expect(received[0], 'the windows are not used up').to.be.below(240 * MiB)
     dialed.abort(new Error('The test is over'))
   })
