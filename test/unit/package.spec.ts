@@ -2,6 +2,7 @@ import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect } from 'aegir/chai'
 import { execa } from 'execa'
+import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
 
 const PACKAGE = new URL('../../package.json', import.meta.url)
@@ -17,6 +18,14 @@ describe('the package', () => {
 
     // conditions are tried in order
     expect(Object.entries(exports['.']).at(-1)).to.deep.equal(['default', './dist/src/index.js'])
+  })
+
+  it('makes no transport beside a @libp2p/utils whose base class lacks what it uses, and names the versions that fit', async () => {
+    const { dependencies } = JSON.parse(await readFile(PACKAGE, 'utf8'))
+    const { name, message } = await runChild(defer, 'other-utils.ts', ['onRemoteReset']).says()
+
+    expect(name).to.equal('IncompatibleUtilsError')
+    expect(message).to.include('has no onRemoteReset').and.include(`Versions ${dependencies['@libp2p/utils']} fit`)
   })
 
   it('imports nothing of Node where bundlers honour its browser field and condition', async () => {
