@@ -46,6 +46,7 @@ const PROGRAMS: Record<string, Program> = {
   'kad-dht': {},
   'kad-dht-gone': { addresses: PUBLIC, drops: true, gains: ['peers', 'providers', 'values'] },
   gossipsub: {},
+  'gossip-burst': {},
   transports: {},
   relay: {},
   helia: {}

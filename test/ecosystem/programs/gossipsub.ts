@@ -6,10 +6,14 @@ import type { Facts, Lab } from './lab.ts'
 
 const NODES = 10
 const TOPIC = 'ecosystem'
-const AT_ONCE = 20
+
+/** Twenty messages at a time */
+export default async function run (lab: Lab): Promise<Facts> {
+  return gossip(lab, 20)
+}
 
 /** Ten nodes, each dialed by three: every message of every node must reach the nine others, once */
-export default async function run (lab: Lab): Promise<Facts> {
+export async function gossip (lab: Lab, atOnce: number): Promise<Facts> {
   const services = { identify: identify(), pubsub: gossipsub({ emitSelf: false, allowPublishToZeroTopicPeers: true }) }
   const nodes = await Promise.all(Array.from({ length: NODES }, async () => lab.node({ services })))
   const messages = lab.amount(1_000, 100)
@@ -47,9 +51,11 @@ export default async function run (lab: Lab): Promise<Facts> {
     meshOf(node).includes(other.peerId.toString()) === meshOf(other).includes(node.peerId.toString()))))
 
   await lab.measure(async () => {
-    for (let i = 0; i < messages; i += AT_ONCE) {
-      await Promise.all(Array.from({ length: AT_ONCE }, async (_, j) => nodes[(i + j) % NODES].services.pubsub.publish(TOPIC, contentOf(i + j, 1_024))))
-      await deliveries((i + AT_ONCE) * (NODES - 1))
+    for (let i = 0; i < messages; i += atOnce) {
+      const count = Math.min(atOnce, messages - i)
+
+      await Promise.all(Array.from({ length: count }, async (_, j) => nodes[(i + j) % NODES].services.pubsub.publish(TOPIC, contentOf(i + j, 1_024))))
+      await deliveries((i + count) * (NODES - 1))
     }
   })
 
