@@ -18,6 +18,7 @@ const SUITES: Record<string, { script: string, isBuilt?: true }> = {
   interop: { script: 'interop/matrix.ts' },
   streams: { script: 'interop/streams.ts' },
   nat: { script: 'nat/matrix.ts' },
+  soak: { script: 'soak/run.ts', isBuilt: true },
   public: { script: 'interop/public/run.ts', isBuilt: true },
   fault: { script: 'fault/run.ts' }
 }

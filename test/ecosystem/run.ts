@@ -2,8 +2,6 @@
  * Runs programs of other people on our transport and on `@libp2p/tcp`, each in a process of its own. A program has to deliver the same with
  * ours, with no warning of Node, no unhandled rejection, and no handle left behind.
  */
-import { existsSync } from 'node:fs'
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Command } from 'commander'
 import { execa } from 'execa'
@@ -12,6 +10,7 @@ import { say } from '../lab/process/say.ts'
 import { ms, times } from '../lab/report/numbers.ts'
 import { median } from '../lab/statistics.ts'
 import { runSuite } from '../lab/suite.ts'
+import { install } from './install.ts'
 import type { Cell, Verdict } from '../lab/suite.ts'
 
 const HERE = import.meta.dirname
@@ -149,22 +148,4 @@ function withAddresses (addresses: string[]): string[] {
 
 async function succeeds ([file, ...args]: string[]): Promise<boolean> {
   return !(await execa(file, args, { reject: false })).failed
-}
-
-/** Installs what the programs need, unless it is there, and puts the built package among it, as npm would */
-async function install (): Promise<void> {
-  const modules = path.join(HERE, 'node_modules')
-  const stamp = path.join(modules, '.installed')
-  const target = path.join(modules, 'libp2p-fast-tcp')
-  const lock = await readFile(path.join(HERE, 'package-lock.json'), 'utf8')
-
-  if (!existsSync(stamp) || await readFile(stamp, 'utf8') !== lock) {
-    await execa('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: HERE, stdout: 'inherit' })
-    await writeFile(stamp, lock)
-  }
-
-  await rm(target, { recursive: true, force: true })
-  await mkdir(path.join(target, 'dist'), { recursive: true })
-  await cp(path.join(ROOT, 'dist/src'), path.join(target, 'dist/src'), { recursive: true })
-  await cp(path.join(ROOT, 'package.json'), path.join(target, 'package.json'))
 }

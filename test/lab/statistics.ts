@@ -71,3 +71,13 @@ export function sum (numbers: number[]): number {
 export function jain (shares: number[]): number {
   return sum(shares) ** 2 / (shares.length * sum(shares.map(share => share ** 2)))
 }
+
+/** The slope of the line through points (least squares) and its standard error. NaN of less than three points */
+export function slopeOf (points: Array<[x: number, y: number]>): { slope: number, error: number } {
+  const [meanX, meanY] = [0, 1].map(i => average(points.map(point => point[i])))
+  const square = sum(points.map(([x]) => (x - meanX) ** 2))
+  const slope = sum(points.map(([x, y]) => (x - meanX) * (y - meanY))) / square
+  const rest = sum(points.map(([x, y]) => (y - meanY - slope * (x - meanX)) ** 2))
+
+  return points.length < 3 ? { slope: NaN, error: NaN } : { slope, error: Math.sqrt(rest / (points.length - 2) / square) }
+}

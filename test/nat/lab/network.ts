@@ -44,7 +44,7 @@ const SIDES: Side[] = ['a', 'b']
  * @throws {Error} with what is missing, if this machine cannot do that
  */
 export async function makeNetwork (owner: number, { nats, delay }: NetworkShape, publicHosts: string[], cables: Relay[]): Promise<Network> {
-  const name = (place: string): string => `${PREFIX}${owner}-${place}`
+  const name = (place: string): string => namespaceOf(owner, place)
   const relay = name('relay')
 
   exec('nft', '--version')
@@ -98,6 +98,10 @@ export async function makeNetwork (owner: number, { nats, delay }: NetworkShape,
   }
 }
 
+export function namespaceOf (owner: number, place: string): string {
+  return `${PREFIX}${owner}-${place}`
+}
+
 export function removeNetwork (owner: number): void {
   ourNamespaces().filter(name => name.startsWith(`${PREFIX}${owner}-`)).forEach(removeNamespace)
 }
@@ -125,7 +129,7 @@ function join ([one, other]: Cable): void {
   }
 }
 
-function route (namespace: string): void {
+export function route (namespace: string): void {
   exec('ip', 'netns', 'exec', namespace, 'sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward')
 }
 

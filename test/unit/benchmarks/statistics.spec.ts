@@ -1,5 +1,5 @@
 import { expect } from 'aegir/chai'
-import { errorOfMedian, overlaps, percentile, summarise } from '../../lab/statistics.ts'
+import { errorOfMedian, overlaps, percentile, slopeOf, summarise } from '../../lab/statistics.ts'
 
 describe('benchmarks: statistics', () => {
   it('sums up samples in any order', () => {
@@ -38,5 +38,11 @@ describe('benchmarks: statistics', () => {
     expect(errorOfMedian([5, 5, 5])).to.equal(0)
     expect(errorOfMedian([5])).to.equal(Infinity)
     expect(errorOfMedian([])).to.equal(Infinity)
+  })
+
+  it('knows a slope and its standard error', () => {
+    // residuals of a third, two thirds and a third: 2/3 over one degree of freedom and a square of 2
+    expect(slopeOf([[0, 0], [1, 2], [2, 2]])).to.deep.equal({ slope: 1, error: Math.sqrt(1 / 3) })
+    expect(slopeOf([[0, 0], [1, 1]]).slope).to.be.NaN()
   })
 })
