@@ -94,7 +94,7 @@ describe('what comes first on many connections at once', function () {
 
   it('stays in order with what follows', async () => {
     const { conns, peers } = await connected()
-    const data = payload(64 * KiB)
+    const data = payload(16 * KiB)
     const received = conns.map(conn => {
       conn.addEventListener('message', () => { work(1) })
 

@@ -69,8 +69,8 @@ describe('an upload to a stock peer over a slow line', function () {
   it('has no more on its way than fits the line, and answers to the peer pass it', async () => {
     const upload = await uploadToStock(defer)
 
-    await until(() => upload.received() > 12 * MiB, 'it is under way', 60_000)
-    expect(await usuallyOnItsWay(upload, 4 * MiB)).to.be.below(3 * MiB)
+    await until(() => upload.received() > 6 * MiB, 'it is under way', 60_000)
+    expect(await usuallyOnItsWay(upload, 2 * MiB)).to.be.below(3 * MiB)
 
     const echo = async (): Promise<void> => {
       const stream = byteStream(await upload.dialed.newStream(ECHO))
@@ -118,7 +118,7 @@ describe('an upload to a stock peer over a slow line, beside others (with THOROU
       }
     })
 
-    await until(() => upload.received() > 12 * MiB, 'it is under way', 60_000)
+    await until(() => upload.received() > 6 * MiB, 'it is under way', 60_000)
     // the private method by which js-yamux answers, as a peer that does not would have changed it
     expect(muxers.map(muxer => typeof Reflect.get(muxer, 'sendPing'))).to.deep.equal(['function'])
     muxers.forEach(muxer => { Reflect.set(muxer, 'sendPing', () => {}) })
@@ -132,7 +132,7 @@ describe('an upload to a stock peer over a slow line, beside others (with THOROU
   itAtOnce('is not held up by a window that is full when it ends', async defer => {
     const upload = await uploadToStock(defer)
 
-    await until(() => upload.received() > 12 * MiB, 'it is under way', 60_000)
+    await until(() => upload.received() > 6 * MiB, 'it is under way', 60_000)
     // libp2p itself waits for 1 s
     await upload.accepted.close({ signal: AbortSignal.timeout(20_000) })
   })

@@ -10,55 +10,8 @@ import { ECHO, echoNode, firstByte } from './fixtures/stacks.ts'
 import type { Reshape } from './fixtures/remote.ts'
 import type { MultiaddrConnection } from '@libp2p/interface'
 
-/** So that two writes arrive as two segments, in ms */
-const GAP = 2
-
 describe('the reply to an optimistic dial', () => {
   const defer = cleanUpAfterEach()
-
-  it('may be split at each of its places, and the connection works', async () => {
-    const listener = await echoNode(defer)
-    const { dial, counted } = await dialer(defer)
-
-    for (let at = 1; at <= NOISE.byteLength; at++) {
-      let relayed = 0
-      const split: Reshape = async (bytes, write) => {
-        const cut = Math.max(0, Math.min(bytes.byteLength, at - relayed))
-        relayed += bytes.byteLength
-
-        if (cut > 0 && cut < bytes.byteLength) {
-          await write(bytes.subarray(0, cut))
-          await delay(GAP)
-        }
-
-        await write(bytes.subarray(cut))
-      }
-      const { addr, visits } = await remote(defer, [relayTo(portOf(listener), split)])
-      const connection = await dial(addr)
-
-      expect(await firstByte(await connection.newStream(ECHO)), `split at ${at}`).to.equal(42)
-      expect(visits).to.have.lengthOf(1)
-      connection.abort(new Error('done'))
-    }
-
-    expect(counted()).to.deep.equal({ accepted: NOISE.byteLength })
-  })
-
-  it('may come one byte at a time, and so may the handshake', async () => {
-    const listener = await echoNode(defer)
-    const { dial, counted } = await dialer(defer)
-    const bytewise: Reshape = async (bytes, write) => {
-      for (const byte of bytes) {
-        await write(Uint8Array.of(byte))
-        await delay(0)
-      }
-    }
-    const { addr } = await remote(defer, [relayTo(portOf(listener), bytewise)])
-    const connection = await dial(addr)
-
-    expect(await firstByte(await connection.newStream(ECHO))).to.equal(42)
-    expect(counted()).to.deep.equal({ accepted: 1 })
-  })
 
   it('may come in one segment with the handshake and all that follows', async () => {
     const listener = await echoNode(defer)
@@ -107,21 +60,6 @@ describe('the reply to an optimistic dial', () => {
 
       expect(messages).to.have.lengthOf(1)
       expect(messages[0]).to.equalBytes(NOISE)
-    })
-
-    it('comes once, and what is glued behind it comes in order', async () => {
-      for (let length = 0; length <= 64; length++) {
-        const { connection, messages, send } = await reader()
-        const tail = counting(length)
-
-        await send(joined(NOISE, tail))
-        await send(NOISE)
-        await until(() => joined(...messages).byteLength === 2 * NOISE.byteLength + length, 'all has come')
-
-        expect(joined(...messages), `${length} bytes`).to.equalBytes(joined(NOISE, tail, NOISE))
-        expect(messages.every(message => message.byteLength > 0), 'no message is empty').to.be.true()
-        connection.abort(new Error('done'))
-      }
     })
 
     it('waits while the connection is paused, and keeps its place', async () => {

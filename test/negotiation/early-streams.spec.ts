@@ -4,11 +4,13 @@ import { mplex } from '@libp2p/mplex'
 import { tls } from '@libp2p/tls'
 import { expect } from 'aegir/chai'
 import { yamux } from '../../src/index.ts'
+import { testsAtOnce } from '../fixtures/all-at-once.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { isThorough } from '../fixtures/thorough.ts'
 import { until } from '../fixtures/waiting.ts'
 import { ECHO, bareNode, echo, firstByte, stacks } from './fixtures/stacks.ts'
 import type { StackName } from './fixtures/stacks.ts'
+import type { Defer } from '../fixtures/cleanup.ts'
 import type { Libp2p } from '@libp2p/interface'
 import type { Libp2pOptions } from 'libp2p'
 
@@ -32,8 +34,9 @@ describe('streams that are opened right after a dial', function () {
   this.timeout(30_000)
 
   const defer = cleanUpAfterEach()
+  const itAtOnce = testsAtOnce()
 
-  async function pair (dialer: StackName, listener: StackName, options: Libp2pOptions = {}, dialerOptions: Libp2pOptions = {}): Promise<{ dialer: Libp2p, listener: Libp2p }> {
+  async function pair (defer: Defer, dialer: StackName, listener: StackName, options: Libp2pOptions = {}, dialerOptions: Libp2pOptions = {}): Promise<{ dialer: Libp2p, listener: Libp2p }> {
     const nodes = {
       listener: await bareNode(defer, { ...stacks[listener](), addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] }, ...options }),
       dialer: await bareNode(defer, { ...stacks[dialer](), ...dialerOptions })
@@ -49,7 +52,7 @@ describe('streams that are opened right after a dial', function () {
     for (const count of isThorough || (from === DECORATED && to === OFFICIAL) ? [11, 50, 200, 1_000] : [11, 200]) {
       for (const negotiateFully of isThorough || count === 200 ? [undefined, false] : [undefined]) {
         it(`from ${from} to ${to}: ${count} echo${negotiateFully === false ? ', opted in' : ''}`, async () => {
-          const { dialer, listener } = await pair(from, to)
+          const { dialer, listener } = await pair(defer, from, to)
           const connection = await dialer.dial(listener.getMultiaddrs())
           const bytes = await Promise.all(Array.from({ length: count }, async () => {
             return firstByte(await connection.newStream(ECHO, { negotiateFully }))
@@ -63,7 +66,7 @@ describe('streams that are opened right after a dial', function () {
 
   for (const from of [PLAIN, DECORATED] as const) {
     it(`from ${from}: all echo where a connection gater of the listener takes its time`, async () => {
-      const { dialer, listener } = await pair(from, OFFICIAL, {
+      const { dialer, listener } = await pair(defer, from, OFFICIAL, {
         connectionGater: { denyInboundUpgradedConnection: async () => delay(200, false) }
       })
       const connection = await dialer.dial(listener.getMultiaddrs())
@@ -76,7 +79,7 @@ describe('streams that are opened right after a dial', function () {
     it(`from ${from}: all echo over ${from === PLAIN ? 'mplex' : 'TLS'}, where a connection gater of the listener takes its time`, async () => {
       // its own limit resets more than five streams a second
       const options: Libp2pOptions = from === PLAIN ? { streamMuxers: [mplex({ disconnectThreshold: Infinity })] } : { connectionEncrypters: [tls()] }
-      const { dialer, listener } = await pair(from, OFFICIAL, {
+      const { dialer, listener } = await pair(defer, from, OFFICIAL, {
         ...options,
         connectionGater: { denyInboundUpgradedConnection: async () => delay(100, false) }
       }, options)
@@ -87,7 +90,7 @@ describe('streams that are opened right after a dial', function () {
     })
 
     it(`from ${from}: all echo beside identify, where a 'connection:open' handler opens them`, async () => {
-      const { listener } = await pair(from, OFFICIAL)
+      const { listener } = await pair(defer, from, OFFICIAL)
       const dialer = await bareNode(defer, { ...stacks[from](), services: { identify: identify() } })
       const opened = Promise.withResolvers<number[]>()
 
@@ -100,7 +103,7 @@ describe('streams that are opened right after a dial', function () {
     })
 
     it(`from ${from}: one that waits ends with its signal, and the others go on`, async () => {
-      const { dialer, listener } = await pair(from, OFFICIAL, {
+      const { dialer, listener } = await pair(defer, from, OFFICIAL, {
         connectionGater: { denyInboundUpgradedConnection: async () => delay(500, false) }
       })
       const connection = await dialer.dial(listener.getMultiaddrs())
@@ -117,7 +120,7 @@ describe('streams that are opened right after a dial', function () {
     })
 
     it(`from ${from}: those that wait are told that the connection is closed`, async () => {
-      const { dialer, listener } = await pair(from, OFFICIAL, {
+      const { dialer, listener } = await pair(defer, from, OFFICIAL, {
         connectionGater: { denyInboundUpgradedConnection: async () => delay(500, false) }
       })
       const connection = await dialer.dial(listener.getMultiaddrs())
@@ -130,7 +133,7 @@ describe('streams that are opened right after a dial', function () {
   }
 
   it(`from ${PLAIN}: none waits once the peer has answered, also if those streams have ended`, async () => {
-    const { dialer, listener } = await pair(PLAIN, OFFICIAL)
+    const { dialer, listener } = await pair(defer, PLAIN, OFFICIAL)
     const connection = await dialer.dial(listener.getMultiaddrs())
 
     for (let i = 0; i < 5; i++) {
@@ -147,8 +150,9 @@ describe('streams that are opened right after a dial', function () {
     expect(bytes).to.deep.equal(new Array(50).fill(42))
   })
 
-  it(`from ${DECORATED}: those that time out while a connection gater of the listener takes its time do not make others too many`, async () => {
-    const { dialer, listener } = await pair(DECORATED, OFFICIAL, {
+  // the others wait ten seconds for a peer that is silent
+  itAtOnce(`from ${DECORATED}: those that time out while a connection gater of the listener takes its time do not make others too many`, async defer => {
+    const { dialer, listener } = await pair(defer, DECORATED, OFFICIAL, {
       connectionGater: { denyInboundUpgradedConnection: async () => delay(500, false) }
     }, { streamMuxers: [yamux({ replyTimeout: 100 })] })
     const connection = await dialer.dial(listener.getMultiaddrs())

@@ -3,6 +3,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { yamux } from '../../src/index.ts'
+import { testsAtOnce } from '../fixtures/all-at-once.ts'
 import { KiB, readToEnd, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { rawPeer } from '../fixtures/peers.ts'
@@ -53,6 +54,7 @@ for (const name of ['@libp2p/yamux', 'libp2p-fast-tcp']) {
     this.timeout(30_000)
 
     const defer = cleanUpAfterEach()
+    const itAtOnce = testsAtOnce()
 
     /** An official dialer, connected to a decorated listener whose peer store is slow */
     async function pair (handler: StreamHandler): Promise<{ connection: Connection, listener: Libp2p }> {
@@ -102,7 +104,8 @@ for (const name of ['@libp2p/yamux', 'libp2p-fast-tcp']) {
     }
 
     // as go-libp2p dials, which does not await the answer to its proposal
-    it('reaches one whose protocol cannot be answered at first, since the connection is full', async () => {
+    // ours waits ten seconds for a peer that is silent
+    itAtOnce('reaches one whose protocol cannot be answered at first, since the connection is full', async defer => {
       const ended = Promise.withResolvers<number>()
       const listener = await bareNode(defer, {
         ...stacks['tcp() alone'](),

@@ -128,24 +128,6 @@ for (const [name, factory] of Object.entries(muxers)) {
       expect(counted()).to.deep.equal({ unanswered: 4 })
     })
 
-    it('that never comes because the peer resets the stream, counts as unanswered, too', async () => {
-      const { open, counted } = muxerPair(factory)
-
-      for (const bytes of [0, 1, 27]) {
-        const { local, remote } = await open(PROTOCOL)
-        const close = closed(local)
-
-        if (bytes > 0) {
-          remote.send(REPLY.subarray(0, bytes))
-        }
-
-        remote.abort(new Error('the remote resets'))
-        expect((await close).error, `after ${bytes} bytes`).to.have.property('name', 'StreamResetError')
-      }
-
-      expect(counted()).to.deep.equal({ unanswered: 3 })
-    })
-
     it('is not waited for by an abort', async () => {
       const { open, counted } = muxerPair(factory)
       const { local, remote } = await open(PROTOCOL)

@@ -1,8 +1,7 @@
 import { expect } from 'aegir/chai'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
-import { closed, until } from '../fixtures/waiting.ts'
+import { until } from '../fixtures/waiting.ts'
 import { muxers } from './fixtures/muxers.ts'
-import { counting } from './fixtures/proposals.ts'
 import { ECHO, EAGER, echo, firstByte } from './fixtures/stacks.ts'
 import { streamNodes } from './fixtures/stream-nodes.ts'
 import type { StreamNodes } from './fixtures/stream-nodes.ts'
@@ -61,14 +60,6 @@ for (const [name, muxer] of Object.entries(muxers)) {
       expect(await nodes.stored()).to.deep.equal([ECHO])
     })
 
-    it('is negotiated in full the next time, which rejects', async () => {
-      const nodes = await streamNodes(defer, { muxer })
-      await refused(nodes)
-
-      await expect(nodes.connection.newStream(UNKNOWN)).to.eventually.be.rejected.with.property('name', 'UnsupportedProtocolError')
-      expect(nodes.counted()).to.deep.equal({ refused: 1 })
-    })
-
     it('is negotiated in full the next time even if the peer spoke it before', async () => {
       const nodes = await streamNodes(defer, { muxer })
       await nodes.listener.handle(UNKNOWN, echo)
@@ -78,20 +69,6 @@ for (const [name, muxer] of Object.entries(muxers)) {
       await refused(nodes)
       await expect(nodes.connection.newStream(UNKNOWN)).to.eventually.be.rejected.with.property('name', 'UnsupportedProtocolError')
       expect(nodes.counted()).to.deep.equal({ refused: 1 })
-    })
-
-    it('takes what was written to it along, and the connection lives on', async () => {
-      const nodes = await streamNodes(defer, { muxer })
-      const release = nodes.holdReplies()
-      const stream = await nodes.connection.newStream(UNKNOWN, EAGER)
-      const close = closed(stream)
-
-      stream.send(counting(10_000))
-      release()
-      expect((await close).error).to.have.property('name', 'UnsupportedProtocolError')
-      expect(() => stream.send(counting(1))).to.throw().with.property('name', 'UnsupportedProtocolError')
-      await expect(stream.close()).to.eventually.be.rejected.with.property('name', 'UnsupportedProtocolError')
-      expect(await firstByte(await nodes.connection.newStream(ECHO, EAGER))).to.equal(42)
     })
 
     it('while the connection is being closed does not keep it open', async () => {

@@ -119,6 +119,3 @@ export interface FirstByte {
   /** Closing the connection, not in the total. */
   close: number
 }
-
-/** The steps in the order in which they happen */
-export const STEPS = ['connect', 'security', 'muxer', 'stream', 'firstByte'] as const

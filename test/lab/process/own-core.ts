@@ -13,56 +13,27 @@ export type End = 'dialer' | 'listener'
  * rivals are compared by is which of them was put where: a round trip of 100 B takes 30 us on one core and 90 on two that have to be
  * woken up.
  *
- * Does nothing where that is not possible, see `whyNoOwnCores`.
+ * Does nothing where that is not possible: on other systems, without `taskset` or with a single core.
  */
 export async function keepOnOwnCore (end: End, pid: number): Promise<void> {
-  const { cores } = available ??= findCores()
+  const cores = available ??= findCores()
 
-  if (cores != null) {
+  if (cores.length > 1) {
     await run('taskset', ['-p', '-c', `${end === 'dialer' ? cores[0] : cores.at(-1)}`, `${pid}`])
   }
 }
 
-/** Why the ends cannot be kept on cores of their own, if they cannot. */
-export function whyNoOwnCores (): string | undefined {
-  return (available ??= findCores()).why
-}
+let available: number[] | undefined
 
-export function ownCoreNotes (): string[] {
-  const why = whyNoOwnCores()
+function findCores (): number[] {
+  const list = process.platform === 'linux' ? /^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '' : ''
+  const cores = parseCores(list)
 
-  return why == null ? [] : [`The two ends were not kept on a core each: ${why}.`]
-}
-
-interface Available {
-  cores?: number[]
-  why?: string
-}
-
-let available: Available | undefined
-
-function findCores (): Available {
-  if (process.platform !== 'linux') {
-    return { why: 'that is only done on Linux' }
-  }
-
-  const cores = parseCores(/^Cpus_allowed_list:\s*(\S+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '')
-
-  if (cores.length < 2) {
-    return { why: 'there is only one core' }
-  }
-
-  const { error, status } = spawnSync('taskset', ['-c', `${cores.at(-1)}`, 'true'], { stdio: 'ignore' })
-
-  if (error != null) {
-    return { why: 'taskset is not installed' }
-  }
-
-  return status === 0 ? { cores } : { why: 'taskset is not allowed to' }
+  return spawnSync('taskset', ['-c', `${cores.at(-1)}`, 'true'], { stdio: 'ignore' }).status === 0 ? cores : []
 }
 
 /** A list as the kernel writes it, such as `0-3,8`. */
-export function parseCores (list: string): number[] {
+function parseCores (list: string): number[] {
   return list.split(',').filter(range => range !== '').flatMap(range => {
     const [first, last = first] = range.split('-').map(Number)
 

@@ -47,22 +47,8 @@ export function environment (command: string): Environment {
 }
 
 /** Where, when and how the figures of a page were made. */
-export function provenance (environment: Environment, versions: Record<string, string> = {}): string {
-  const { command, date, commit, cpu, cores, memory, kernel, node, load } = environment
-
-  return [
-    `\`${command}\` on ${date.slice(0, 10)}${commit == null ? '' : ` at ${commit}`}: ${cpu}, ${cores} ${cores === 1 ? 'core' : 'cores'}, ${memory}, ${kernel}, Node ${node}, load ${load.toFixed(1)}.`,
-    ...(Object.keys(versions).length === 0 ? [] : [`${versionsText(versions)}.`])
-  ].join('\n')
-}
-
-/** What was measured, a line each. */
-export function versionsList (measured: Array<{ title: string, level?: string, versions: Record<string, string> }>): string {
-  return measured.map(({ title, level, versions }) => `- ${title}${level == null ? '' : ` (${level})`}: ${versionsText(versions)}`).join('\n')
-}
-
-function versionsText (versions: Record<string, string>): string {
-  return Object.entries(versions).map(([name, version]) => `${name} ${version}`).join(', ')
+export function provenance ({ command, date, commit, cpu, cores, memory, kernel, node, load }: Environment): string {
+  return `\`${command}\` on ${date.slice(0, 10)}${commit == null ? '' : ` at ${commit}`}: ${cpu}, ${cores} ${cores === 1 ? 'core' : 'cores'}, ${memory}, ${kernel}, Node ${node}, load ${load.toFixed(1)}.`
 }
 
 function commit (): string | undefined {
