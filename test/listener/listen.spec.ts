@@ -155,11 +155,13 @@ describe('listening', () => {
     await listener.listen(addr)
   })
 
-  it('rejects when it listens already', async () => {
+  it('rejects when it listens already, or was closed', async () => {
     const { listener } = await rawTransport(defer).listen()
+    const again = async (): Promise<void> => listener.listen(multiaddr('/ip4/127.0.0.1/tcp/0'))
 
-    await expect(listener.listen(multiaddr('/ip4/127.0.0.1/tcp/0')))
-      .to.eventually.be.rejected.with.property('name', 'AlreadyStartedError')
+    await expect(again()).to.eventually.be.rejected.with.property('name', 'AlreadyStartedError')
+    await listener.close()
+    await expect(again()).to.eventually.be.rejected.with.property('name', 'ListenError')
   })
 
   it('close() waits for every connection, and leaves no socket', async () => {
