@@ -11,13 +11,16 @@ import { isThorough } from '../fixtures/thorough.ts'
 import type { EncrypterFactory } from '../negotiation/fixtures/early-muxer.ts'
 
 const encrypters: Record<string, EncrypterFactory> = {
-  '@chainsafe/libp2p-noise': chainsafeNoise() as EncrypterFactory,
   '@libp2p/noise with noiseCrypto': noise({ crypto: noiseCrypto }),
   ...isThorough
-    ? { '@libp2p/noise': noise(), '@chainsafe/libp2p-noise with noiseCrypto': chainsafeNoise({ crypto: noiseCrypto }) as EncrypterFactory }
+    ? {
+        '@libp2p/noise': noise(),
+        '@chainsafe/libp2p-noise': chainsafeNoise() as EncrypterFactory,
+        '@chainsafe/libp2p-noise with noiseCrypto': chainsafeNoise({ crypto: noiseCrypto }) as EncrypterFactory,
+        '@libp2p/plaintext': plaintext()
+      }
     : {},
-  '@libp2p/tls': tls(),
-  '@libp2p/plaintext': plaintext()
+  '@libp2p/tls': tls()
 }
 
 for (const [name, factory] of Object.entries(encrypters)) {
