@@ -50,7 +50,7 @@ for (const [name, encrypter] of Object.entries(encrypters)) {
 
 /** How often, and how long the 'close' event of an end may take, in ms: once it took more than 4 s (issue 48) */
 const TIMES = isThorough ? 500 : 5
-const CLOSES_WITHIN = 4_000
+const CLOSES_WITHIN = isThorough ? 4_000 : 8_000
 
 describe('a connection with tls() that is closed while both ends send over five streams', function () {
   this.timeout(600_000)
@@ -86,14 +86,14 @@ async function closeBusyConnection (defer: Defer): Promise<void> {
   await Promise.all(closed)
 }
 
-/** Until the stream ends, or 6 MiB: `onDrain()` of the official transport does not wait */
+/** Until the stream ends, or 1.5 MiB: `onDrain()` of the official transport does not wait */
 async function keepSending (stream: Stream): Promise<void> {
   const data = payload(64 * KiB)
 
   stream.addEventListener('message', () => {})
 
   try {
-    for (let i = 0; i < 100 && stream.status === 'open'; i++) {
+    for (let i = 0; i < 24 && stream.status === 'open'; i++) {
       await sendPolitely(stream, data)
     }
   } catch {
