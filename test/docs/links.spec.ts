@@ -55,6 +55,14 @@ describe('the documents', () => {
     expect(named.filter(file => !existsSync(path.join(root, file)))).to.deep.equal([])
   })
 
+  it('test/README.md names specs that exist', () => {
+    const specs = readdirSync(path.join(root, 'test'), { recursive: true }).map(file => `/${String(file)}`)
+    const named = [...read(path.join(root, 'test/README.md')).matchAll(/[\w./-]+\.ts\b/g)].map(([file]) => file)
+
+    expect(named).to.not.be.empty()
+    expect(named.filter(name => !specs.some(spec => spec.endsWith(`/${name}`)))).to.deep.equal([])
+  })
+
   it('have 9,000 words at most', () => {
     const pages = [...['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'].map(page => path.join(root, page)), ...readdirSync(path.join(root, 'docs')).filter(page => page.endsWith('.md')).map(page => path.join(root, 'docs', page))]
     const words = pages.flatMap(page => read(page).split(/\s+/).filter(word => word !== ''))
