@@ -5,6 +5,7 @@ import { slopeOf, sum } from '../lab/statistics.ts'
 import { OWN_TIMERS, doneOf } from './fleet.ts'
 import type { FleetResult, Process } from './fleet.ts'
 import type { Chart, Mark } from '../../benchmarks/report/chart.ts'
+import type { Series } from '../../benchmarks/series.ts'
 import type { Verdict } from '../lab/suite.ts'
 
 const MB = 1e6
@@ -140,20 +141,51 @@ export function tablesOf (result: FleetResult): string {
   ].join('\n\n')
 }
 
+/** Which lines of the chart and columns of the page there are */
+const GROUPS = [
+  { name: 'ours', title: 'ours, in the mixed fleet', fleet: 'mixed', stack: 'ours', colour: ACCENT },
+  { name: 'official beside ours', title: 'official, in the mixed fleet', fleet: 'mixed', stack: 'official', colour: MUTED },
+  { name: 'official alone', title: 'official alone', fleet: 'official', stack: 'official', colour: RIVALS.official }
+]
+
+/** For the page of docs: a sample of each process, or one of all streams that had such an end */
+export function seriesOf (results: FleetResult[]): Series[] {
+  return GROUPS.flatMap(({ name: rival, fleet, stack }) => results.filter(({ name }) => name === fleet).flatMap(result => {
+    const processes = result.processes.filter(process => process.stack === stack)
+    const belongs = (pair: string): boolean => stack === 'ours' ? pair.includes('ours') : pair === 'official > official'
+    const failures = result.failures.filter(({ kind, pair }) => kind !== 'dial' && belongs(pair))
+    const last = ({ samples }: Process) => samples[samples.length - 1] // eslint-disable-line @typescript-eslint/explicit-function-return-type
+    const row = (row: string, unit: string, samples: number[]): Series => ({ group: 'soak', row, rival, metric: row, unit, samples })
+
+    return [
+      row('streams that ended well', 'streams', [sum(doneOf(result).filter(([name, kind]) => kind !== 'dial' && belongs(name.slice(kind.length + 1))).map(([,, streams]) => streams))]),
+      row('failed as a node stopped', 'streams', [failures.filter(({ cause }) => cause != null).length]),
+      row('failed otherwise', 'streams', [failures.filter(({ cause }) => cause == null).length]),
+      row('bytes lost as a node stopped', 'B', [sum(failures.filter(({ cause }) => cause != null).map(({ lost }) => lost))]),
+      row('bytes lost otherwise', 'B', [sum(failures.filter(({ cause }) => cause == null).map(({ lost }) => lost))]),
+      row('heap of a process, MB', 'MB', processes.map(process => round(last(process).heap / MB))),
+      row('its growth, MB an hour', 'MB/h', processes.map(process => round(growth(process, 'heap').slope))),
+      row('the standard error of that', 'MB/h', processes.map(process => round(growth(process, 'heap').error))),
+      row('resident memory, MB', 'MB', processes.map(process => round(last(process).rss / MB))),
+      row('processor, % of a core', '%', processes.map(process => round(last(process).cpu / last(process).minute / 600))),
+      row('sockets left in the end', 'sockets', processes.map(({ left }) => left.sockets))
+    ]
+  }))
+}
+
+function round (value: number): number {
+  return Number(value.toPrecision(3))
+}
+
 export function chartOf (results: FleetResult[], minutes: number): Chart {
-  const groups = [
-    { name: 'ours, in the mixed fleet', fleet: 'mixed', stack: 'ours', colour: ACCENT },
-    { name: 'official, in the mixed fleet', fleet: 'mixed', stack: 'official', colour: MUTED },
-    { name: 'official alone', fleet: 'official', stack: 'official', colour: RIVALS.official }
-  ]
-  const of = (quantity: Quantity): Mark[] => groups.flatMap(({ fleet, stack, colour }) => results.filter(({ name }) => name === fleet)
+  const of = (quantity: Quantity): Mark[] => GROUPS.flatMap(({ fleet, stack, colour }) => results.filter(({ name }) => name === fleet)
     .flatMap(({ processes }) => processes.filter(process => process.stack === stack))
     .map(({ samples }): Mark => ({ type: 'line', colour, size: 1.5, values: samples.map(sample => ({ x: sample.minute, y: Number((sample[quantity] / MB).toFixed(1)) })) })))
 
   return {
     title: `${sum(results.map(({ nodes }) => nodes))} nodes for ${minutes} minutes`,
     subtitle: ['MB of each process over minutes: queries, blocks, gossip and churn, over lines of 10 to 100 Mbit/s'],
-    legend: groups.map(({ name, colour }) => ({ name, colour })),
+    legend: GROUPS.map(({ title, colour }) => ({ name: title, colour })),
     columns: 2,
     panels: (['heap', 'rss'] as const).map(quantity => ({
       title: quantity === 'heap' ? 'Heap without garbage' : 'Resident memory',

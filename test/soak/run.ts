@@ -14,7 +14,7 @@ import { say } from '../lab/process/say.ts'
 import { environment, provenance } from '../lab/report/environment.ts'
 import { runSuite } from '../lab/suite.ts'
 import { FLEETS, Fleet, processorTime } from './fleet.ts'
-import { chartOf, summaryOf, tablesOf, verdictOf } from './report.ts'
+import { chartOf, seriesOf, summaryOf, tablesOf, verdictOf } from './report.ts'
 import type { FleetResult } from './fleet.ts'
 
 await runSuite<{ minutes: number, nodes: number }>(new Command('suite soak')
@@ -49,11 +49,14 @@ await runSuite<{ minutes: number, nodes: number }>(new Command('suite soak')
       }
     })),
     async end () {
-      const page = [provenance(environment(`npm run suite soak -- --minutes ${minutes}`)), ...results.map(tablesOf)].join('\n\n')
+      const made = environment(`npm run suite soak -- --minutes ${minutes}`)
+      const page = [provenance(made), ...results.map(tablesOf)].join('\n\n')
       process.stdout.write(`${page}\n`)
 
       if (out != null && results.length > 0) {
         await writeFile(path.join(out, 'soak.md'), `${page}\n`)
+        // as docs/figures has it
+        await writeFile(path.join(out, 'soak.json'), `${JSON.stringify({ benchmark: 'soak', ...made, rivals: [], notes: [], series: seriesOf(results) })}\n`)
         await writeFile(path.join(out, 'soak.svg'), await renderSvg(chartSpec(chartOf(results, minutes))))
       }
     }
