@@ -158,17 +158,14 @@ export function seriesOf (results: FleetResult[]): Series[] {
     const row = (row: string, unit: string, samples: number[]): Series => ({ group: 'soak', row, rival, metric: row, unit, samples })
 
     return [
-      row('streams that ended well', 'streams', [sum(doneOf(result).filter(([name, kind]) => kind !== 'dial' && belongs(name.slice(kind.length + 1))).map(([,, streams]) => streams))]),
-      row('failed as a node stopped', 'streams', [failures.filter(({ cause }) => cause != null).length]),
+      row('streams', 'streams', [sum(doneOf(result).filter(([name, kind]) => kind !== 'dial' && belongs(name.slice(kind.length + 1))).map(([,, streams]) => streams))]),
+      row('failed by a stop', 'streams', [failures.filter(({ cause }) => cause != null).length]),
       row('failed otherwise', 'streams', [failures.filter(({ cause }) => cause == null).length]),
-      row('bytes lost as a node stopped', 'B', [sum(failures.filter(({ cause }) => cause != null).map(({ lost }) => lost))]),
+      row('bytes lost by a stop', 'B', [sum(failures.filter(({ cause }) => cause != null).map(({ lost }) => lost))]),
       row('bytes lost otherwise', 'B', [sum(failures.filter(({ cause }) => cause == null).map(({ lost }) => lost))]),
-      row('heap of a process, MB', 'MB', processes.map(process => round(last(process).heap / MB))),
-      row('its growth, MB an hour', 'MB/h', processes.map(process => round(growth(process, 'heap').slope))),
-      row('the standard error of that', 'MB/h', processes.map(process => round(growth(process, 'heap').error))),
-      row('resident memory, MB', 'MB', processes.map(process => round(last(process).rss / MB))),
-      row('processor, % of a core', '%', processes.map(process => round(last(process).cpu / last(process).minute / 600))),
-      row('sockets left in the end', 'sockets', processes.map(({ left }) => left.sockets))
+      row('heap, MB', 'MB', processes.map(process => round(last(process).heap / MB))),
+      row('growth, MB/h', 'MB/h', processes.map(process => round(growth(process, 'heap').slope))),
+      row('RSS, MB', 'MB', processes.map(process => round(last(process).rss / MB)))
     ]
   }))
 }
