@@ -16,7 +16,7 @@ const QUANTITY = /(?<![\w.,/-])(?:\d[\d,.]*[ -]?(?:ms|s|µs|us|min|[KMG]i?B|B|by
 const LIMITS = [
   '1 s', '1.5 s', '5 s', '6 s', '10 s', '30 s', '75 s',
   '10 ms', '100 ms', '250 ms', '500 ms',
-  '4 KiB', '16 KiB', '64 KiB', '128 KiB', '256 KiB', '1 MiB', '2 MiB', '4 MiB', '16 MiB', '32 MiB', '64 MiB', '256 MiB', '32,768 bytes', '1 Mbit/s',
+  '4 KiB', '16 KiB', '64 KiB', '128 KiB', '256 KiB', '1 MiB', '4 MiB', '16 MiB', '32 MiB', '64 MiB', '256 MiB', '32,768 bytes', '1 Mbit/s',
   '1.3', '2.0', '2.9', '3.3', '3.5', '24.21', '26.1', '26.4'
 ]
 
