@@ -4,7 +4,7 @@ import { createNode } from '../fixtures/node.ts'
 import { bareNode, stacks } from '../negotiation/fixtures/stacks.ts'
 import type { Libp2pOptions } from 'libp2p'
 
-const ARRIVALS = 100
+const ARRIVALS = 40
 
 /** docs/operations.md explains both */
 describe(`a node at which ${ARRIVALS} peers of one host arrive at once`, function () {
@@ -21,8 +21,12 @@ describe(`a node at which ${ARRIVALS} peers of one host arrive at once`, functio
   }
 
   it('accepts five in a second with the limits that libp2p has by default', async () => {
-    // the dials may take more than a second
-    expect(await accepted({ inboundConnectionThreshold: 5, maxIncomingPendingConnections: 10 })).to.be.within(5, 20)
+    const begin = performance.now()
+    const count = await accepted({ inboundConnectionThreshold: 5, maxIncomingPendingConnections: 10 })
+    const seconds = Math.ceil((performance.now() - begin) / 1_000)
+
+    // beside other work the dials take more than a second
+    expect(count).to.be.within(5, Math.min(5 * (seconds + 1), ARRIVALS - 1))
   })
 
   it('accepts all with limits that allow it', async () => {
