@@ -60,6 +60,9 @@ export abstract class SendingStream<Stream> extends AbstractStream implements Se
   #isDrainDue = false
   #drained?: PromiseWithResolvers<void>
 
+  /** Whether something was sent since the protocol is known */
+  protected hasSpoken = false
+
   /** Why the stream failed */
   protected failure?: Error
 
@@ -87,6 +90,8 @@ export abstract class SendingStream<Stream> extends AbstractStream implements Se
     if (this.writeStatus !== 'writable') {
       throw new StreamStateError(`Cannot write to a stream that is ${this.writeStatus}`)
     }
+
+    this.hasSpoken ||= this.protocol !== ''
 
     if (this.writableNeedsDrain || this.sendingData || this.writeBuffer.byteLength > 0) {
       this.writeBuffer.append(data)

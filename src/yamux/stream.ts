@@ -31,6 +31,9 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
   #proposal?: Proposal
   #fin: FinState = 'open'
 
+  /** Whether the peer has opened the stream, and the connection closes before its handler has sent or closed anything */
+  #isUnanswered = false
+
   /** What `close` settles with, and what resolves when FIN has left or never will. They exist once it was called */
   #closed?: PromiseWithResolvers<void>
   #finLeft?: PromiseWithResolvers<void>
@@ -135,14 +138,18 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
     return handled(raceSignal(this.#closed.promise, options?.signal))
   }
 
-  /** Closes the stream, and waits until FIN has left or never will. What the peer says of a proposal may come later */
+  /**
+   * Closes the stream with its connection, and waits until that has left or never will. What the peer says of a proposal may come
+   * later. A question that nobody has answered is reset: FIN would be an answer without content.
+   */
   async closeWrite (): Promise<void> {
+    this.#isUnanswered = this.direction === 'inbound' && this.#closed == null && !this.hasSpoken
     void this.close()
     await this.#finLeft?.promise
   }
 
   async sendCloseWrite (): Promise<void> {
-    this.owner.sending.update(this.streamId, this.openingFlag() | Flag.fin, 0)
+    this.owner.sending.update(this.streamId, this.openingFlag() | (this.#isUnanswered ? Flag.rst : Flag.fin), 0)
   }
 
   sendReset (): void {

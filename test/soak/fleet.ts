@@ -8,7 +8,7 @@ import { endWorkers, startWorker } from '../lab/process/worker.ts'
 import { scriptPath } from '../lab/script-path.ts'
 import { sum } from '../lab/statistics.ts'
 import type { MakeStar, StarTasks } from './keeper.ts'
-import type { Ended, Failure, Kind, Peer, Sample, SoakTasks, StackName, Told } from './tasks.ts'
+import type { Ended, Failure, Kind, Over, Peer, Sample, SoakTasks, StackName, Told } from './tasks.ts'
 import type { LinkShape } from '../lab/link/link.ts'
 import type { Program } from '../lab/process/program.ts'
 import type { Worker, WorkerGroup } from '../lab/process/worker.ts'
@@ -59,8 +59,8 @@ export interface FleetResult {
   nodes: number
   processes: Process[]
 
-  /** What has failed, and what explains it: a stop of one of the two, or a hang-up */
-  failures: Array<Failure & { cause?: string }>
+  /** What has failed, what explains it: a stop of one of the two, or a hang-up, and the connections between the two that ended then */
+  failures: Array<Failure & { cause?: string, overs: Over[] }>
   dials: Record<string, { streams: number, bytes: number }>
 
   /** What would have ended a process */
@@ -84,6 +84,7 @@ export class Fleet {
   readonly #peers = new Map<string, Peer>()
   readonly #downs: Array<{ name: string, from: number, to: number }> = []
   readonly #hangUps: Ended[] = []
+  readonly #overs: Over[] = []
   readonly #failures: Failure[] = []
 
   constructor (name: string, signal: AbortSignal) {
@@ -142,6 +143,8 @@ export class Fleet {
               this.#failures.push(told.failure)
             } else if ('uncaught' in told) {
               this.result.uncaught.push({ stack, error: told.uncaught })
+            } else if ('over' in told) {
+              this.#overs.push(told.over)
             } else {
               this.#hangUps.push(told.hungUp)
             }
@@ -283,13 +286,14 @@ export class Fleet {
 
   #judge (): void {
     const meets = (one: Ended, { from, to }: { from: number, to: number }): boolean => from <= one.ended && to + GRACE >= one.began
-    const concerns = ({ from, to }: Ended, name: string): boolean => from === name || to === name
+    const concerns = ({ from, to }: { from: string, to: string }, name: string): boolean => from === name || to === name
 
     this.result.failures = this.#failures.map(failure => {
       const down = this.#downs.find(down => concerns(failure, down.name) && meets(failure, down))
       const hasHungUp = this.#hangUps.some(({ from, to, began, ended }) => concerns(failure, from) && concerns(failure, to) && meets(failure, { from: began, to: ended }))
+      const overs = this.#overs.filter(over => concerns(failure, over.from) && concerns(failure, over.to) && meets(failure, { from: over.at, to: over.at }))
 
-      return { ...failure, cause: down == null ? (hasHungUp ? 'a hang-up' : undefined) : `${down.name} was stopped` }
+      return { ...failure, overs, cause: down == null ? (hasHungUp ? 'a hang-up' : undefined) : `${down.name} was stopped` }
     })
   }
 }

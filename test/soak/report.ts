@@ -97,6 +97,14 @@ function failsMore (result: FleetResult): string[] {
   return ours.failed / ours.all - official.failed / official.all > 3 * noise ? [`${ours.failed} of ${ours.all} fail with ours, and ${official.failed} of ${official.all} with official`] : []
 }
 
+/** With the ends of connections between the two at that time */
+function failureLine ({ kind, pair, from, to, began, ended, error, lost, cause, overs }: FleetResult['failures'][number]): string {
+  const ends = overs.map(over => `${over.from} ${over.at - began} ms${over.error == null ? '' : ` by ${over.error}`}`)
+
+  return `- ${kind} ${pair}, ${from} asked ${to}, failed after ${ended - began} ms by ${error}${lost > 0 ? `, ${lost} B lost` : ''}, for ${cause ?? 'nothing that we know'}; ` +
+    `ends of connections: ${ends.join(', ') || 'none'}`
+}
+
 /** What each process holds, and what became of the streams */
 export function tablesOf (result: FleetResult): string {
   const { name, processes, failures, uncaught, nodes, restarts, longestStop, lines } = result
@@ -135,7 +143,7 @@ export function tablesOf (result: FleetResult): string {
     `${restarts} nodes were stopped and started again, a stop took at most ${Math.round(longestStop)} ms. ${lines.at(-1)?.packets.toLocaleString('en')} packets went over the lines. Gossip: ${sum(processes.map(process => last(process).published))} messages published.`,
     [
       ...unexplained(result).map(([name, count]) => `- ${count} times ${name}`),
-      ...failures.filter(({ lost }) => lost > 0).map(({ kind, pair, from, to, lost, cause = 'nothing that we know' }) => `- ${lost} B lost: ${kind} ${pair} (${from} asked ${to}), for ${cause}`),
+      ...failures.filter(({ cause, lost }) => cause == null || lost > 0).slice(0, 50).map(failureLine),
       ...uncaught.map(({ stack, error }) => `- uncaught with ${stack}: ${error.split('\n').slice(0, 4).join(' ')}`)
     ].join('\n')
   ].join('\n\n')

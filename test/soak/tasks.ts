@@ -32,8 +32,16 @@ export interface Failure extends Ended {
   lost: number
 }
 
+/** The end of a connection, as `from` saw it */
+export interface Over {
+  from: string
+  to: string
+  at: number
+  error?: string
+}
+
 /** What a worker tells unasked */
-export type Told = { failure: Failure } | { hungUp: Ended } | { uncaught: string }
+export type Told = { failure: Failure } | { hungUp: Ended } | { over: Over } | { uncaught: string }
 
 /** Since the process began */
 export interface Counts {

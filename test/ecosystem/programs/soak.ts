@@ -67,6 +67,13 @@ const tasks: SoakTasks = {
       services: { identify: identify(), ping: ping(), pubsub: gossipsub({ allowPublishToZeroTopicPeers: true, scoreParams: { IPColocationFactorWeight: 0 } }) }
     })
 
+    node.addEventListener('connection:open', ({ detail: connection }) => {
+      connection.addEventListener('close', ({ error }) => {
+        const to = peers.get(connection.remotePeer.toString())?.name ?? 'unknown'
+
+        tell({ over: { from: name, to, at: Date.now(), error: error?.message } } satisfies Told)
+      })
+    })
     await node.handle(CONTENT, answer, MANY)
     await node.handle(ECHO, echo, MANY)
     node.services.pubsub.addEventListener('message', ({ detail: { data } }) => {
