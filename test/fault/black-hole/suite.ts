@@ -5,8 +5,11 @@ import type { EndTasks } from './end.ts'
 
 const INACTIVITY_TIMEOUT = 2_000
 
+/** A muxer whose ping is not answered for so long hands the kernel more, in ms */
+const SEND_WINDOW_GONE = 2_000
+
 /** What the kernel still takes after the silence has begun counts as activity, and a close takes its time too */
-const LIMIT = 2 * INACTIVITY_TIMEOUT + 1_000
+const LIMIT = SEND_WINDOW_GONE + 2 * INACTIVITY_TIMEOUT + 1_000
 
 /** Of a link that can lose all packets: proxies end TCP */
 const SHAPE = { delay: 5 }
