@@ -44,7 +44,7 @@ const STREAMS: Record<string, string> = {
   small: '100 B there and back',
   'pool-reuse': '1 KiB there and back, each on a new stream',
   streams: '1 KiB there and back on each of 20 streams',
-  'send-only': '1 KiB of many, one way',
+  'send-only': '1 KiB in bulk, one way',
   chunking: '200 KiB there and back, in chunks',
   large: '1 MiB there and back'
 }
@@ -64,7 +64,7 @@ function summaryBlock ({ connect, throughput, load, addresses, scale }: Reports)
     compactTable({ columns: [{ title: '', align: 'left' }, { title: 'official' }, { title: 'this package' }, { title: 'ratio' }], rows: lines }),
     'What it costs:',
     costs(connect, throughput).map(cost => `- ${cost}`).join('\n'),
-    `Medians, with the 10th to 90th percentile of ratios by round${lines.some(([,,, ratio]) => ratio.includes('~')) ? ' (`~`: maybe noise)' : ''}. ${origin(used)} [All figures](docs/benchmarks.md), with their commands.`
+    `Medians, with the 10th to 90th percentile of each run's ratio${lines.some(([,,, ratio]) => ratio.includes('~')) ? ' (`~`: not significant)' : ''}. ${origin(used)} [All figures](docs/benchmarks.md), with their commands.`
   ].join('\n\n')
 }
 
@@ -79,7 +79,7 @@ function tripsTable (report: ConnectReport): string {
 
   return compactTable({
     columns: [{ title: 'from a dial to the first byte', align: 'left' }, ...Object.values(stacks).map(title => ({ title }))],
-    rows: [['round trips', 'round trips'], [`time, ${ms(roundTrip)} ms away`, 'total']].map(([title, metric]) => [title, ...of(metric).map(([, cell]) => cell(''))])
+    rows: [['round trips', 'round trips'], [`time, ${ms(roundTrip)} ms round trip`, 'total']].map(([title, metric]) => [title, ...of(metric).map(([, cell]) => cell(''))])
   })
 }
 
@@ -126,7 +126,7 @@ function costs (connect?: ConnectReport, throughput?: Report): string[] {
 
   return [
     ...waits.length === 0 ? [] : [`\`close()\` waits one round trip for the peer's FIN: ${ms(waits[1])} ms in place of ${ms(waits[0])}. \`closeTimeout: 0\` does not wait.`],
-    ...dials.includes(undefined) ? [] : [`A dial, one message and a close take ${marked(dials[0])} of the official time without encryption, ${marked(dials[1])} with Noise (loopback).`],
+    ...dials.includes(undefined) ? [] : [`On loopback, a dial, one message and a close take ${marked(dials[0])} times the official time without encryption, ${marked(dials[1])} with Noise.`],
     ...loops.length === 0 || loops.some(Number.isNaN) ? [] : [`With a stream for each message the longest delays of the event loop (p99) are ${short(loops[1])} ms in place of ${short(loops[0])}.`]
   ]
 }
