@@ -515,6 +515,8 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
       this.#proposing.allowFins()
     }, REPLY_GRACE)
 
+    // what nobody has answered goes on until the others have sent all: it may be answered meanwhile
+    await Promise.all(this.streams.filter(({ isUnanswered }) => !isUnanswered).map(async stream => stream.closeWrite()))
     await Promise.all(this.streams.map(async stream => stream.closeWrite()))
     clearTimeout(timer)
 

@@ -31,8 +31,8 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
   #proposal?: Proposal
   #fin: FinState = 'open'
 
-  /** Whether the peer has opened the stream, and the connection closes before its handler has sent or closed anything */
-  #isUnanswered = false
+  /** Whether its connection has closed it before anybody has answered */
+  #isGivenUp = false
 
   /** What `close` settles with, and what resolves when FIN has left or never will. They exist once it was called */
   #closed?: PromiseWithResolvers<void>
@@ -59,6 +59,11 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
   /** Whether all data was sent, and FIN waits for the peer's answer */
   get isFinHeld (): boolean {
     return this.#fin === 'held'
+  }
+
+  /** Whether the peer has opened the stream and agreed on a protocol, and its handler has neither sent nor closed anything */
+  get isUnanswered (): boolean {
+    return this.direction === 'inbound' && this.protocol !== '' && this.#closed == null && !this.hasSpoken
   }
 
   /** Propose its protocol, which tells libp2p that there is nothing to negotiate */
@@ -143,13 +148,13 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
    * later. A question that nobody has answered is reset: FIN would be an answer without content.
    */
   async closeWrite (): Promise<void> {
-    this.#isUnanswered = this.direction === 'inbound' && this.#closed == null && !this.hasSpoken
+    this.#isGivenUp ||= this.isUnanswered
     void this.close()
     await this.#finLeft?.promise
   }
 
   async sendCloseWrite (): Promise<void> {
-    this.owner.sending.update(this.streamId, this.openingFlag() | (this.#isUnanswered ? Flag.rst : Flag.fin), 0)
+    this.owner.sending.update(this.streamId, this.openingFlag() | (this.#isGivenUp ? Flag.rst : Flag.fin), 0)
   }
 
   sendReset (): void {
@@ -189,7 +194,9 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
 
   /** Our FIN has left */
   #onClosed (): void {
-    if (this.#proposal?.isAwaiting !== true) {
+    if (this.#isGivenUp) {
+      this.#closed?.reject(new ConnectionClosedError('The connection closed before the stream was answered'))
+    } else if (this.#proposal?.isAwaiting !== true) {
       this.#closed?.resolve()
     }
 
