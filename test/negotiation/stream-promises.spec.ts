@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { expect } from 'aegir/chai'
 import { readToEnd, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
@@ -83,7 +82,7 @@ describe('newStream of an optimistic stream', () => {
     const nodes = await streamNodes(defer)
     const merge = nodes.dialer.peerStore.merge.bind(nodes.dialer.peerStore)
     nodes.dialer.peerStore.merge = async (...args: Parameters<PeerStore['merge']>) => {
-      await delay(100)
+      await until(() => nodes.counted().refused === 1, 'the peer has refused')
 
       return merge(...args)
     }
