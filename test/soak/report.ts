@@ -167,9 +167,9 @@ export function seriesOf (results: FleetResult[]): Series[] {
 
     return [
       row('streams', 'streams', [sum(doneOf(result).filter(([name, kind]) => kind !== 'dial' && belongs(name.slice(kind.length + 1))).map(([,, streams]) => streams))]),
-      row('failed by a stop', 'streams', [failures.filter(({ cause }) => cause != null).length]),
+      row('failed by churn', 'streams', [failures.filter(({ cause }) => cause != null).length]),
       row('failed otherwise', 'streams', [failures.filter(({ cause }) => cause == null).length]),
-      row('bytes lost by a stop', 'B', [sum(failures.filter(({ cause }) => cause != null).map(({ lost }) => lost))]),
+      row('bytes lost by churn', 'B', [sum(failures.filter(({ cause }) => cause != null).map(({ lost }) => lost))]),
       row('bytes lost otherwise', 'B', [sum(failures.filter(({ cause }) => cause == null).map(({ lost }) => lost))]),
       row('heap, MB', 'MB', processes.map(process => round(last(process).heap / MB))),
       row('growth, MB/h', 'MB/h', processes.map(process => round(growth(process, 'heap').slope))),
