@@ -1,6 +1,4 @@
-import { QueuedHandshake } from '../event-loop/handshake-queue.ts'
-import { setImmediate } from '../event-loop/immediate.ts'
-import { turnBudget } from '../event-loop/turn-budget.ts'
+import { HandshakeQueue, QueuedHandshake } from '../event-loop/handshake-queue.ts'
 import type { MessageStream, Stream } from '@libp2p/interface'
 import type { Socket } from 'node:net'
 
@@ -10,8 +8,8 @@ import type { Socket } from 'node:net'
  */
 const MAX_UNREAD_BYTES = 64 * 1024
 
-/** The size of Node's read buffer, in bytes. After a read that fills it libuv reads again at once, up to 32 times */
-const FULL_CHUNK = 64 * 1024
+/** All connections share it, as they share the event loop */
+const handshakes = new HandshakeQueue()
 
 export interface Reader extends Pick<MessageStream, 'status' | 'readBufferLength'>, Pick<Stream, 'readStatus'> {
   /** Deal with this data, or keep it until somebody listens */
@@ -22,10 +20,6 @@ export interface Reader extends Pick<MessageStream, 'status' | 'readBufferLength
  * Hands what a socket reads to the connection. The first data goes through the queue of
  * handshakes, all later data directly. While nobody listens it stops reading, so that the
  * peer waits too.
- *
- * It also stops for the rest of a turn of the event loop in which reading has taken too
- * long. Otherwise Node reads 2 MiB before anything else runs. If those are window updates of
- * a muxer, and each makes a stream send, that takes most of a second.
  */
 export class Incoming {
   readonly #socket: Socket
@@ -43,33 +37,16 @@ export class Incoming {
   }
 
   add (data: Uint8Array): void {
-    const isFull = data.byteLength >= FULL_CHUNK
-
-    if (isFull) {
-      turnBudget.reading.spend()
-    }
-
     if (this.#isHandedOn) {
       this.#reader.onRead(data)
     } else if (data.byteLength > 0) {
-      this.#queued ??= new QueuedHandshake(turnBudget.handshakes, data => { this.#handOnFirst(data) })
+      this.#queued ??= new QueuedHandshake(handshakes, data => { this.#handOnFirst(data) })
       this.#queued.add(data)
     }
 
-    if (this.#reader.status !== 'open') {
-      return
-    }
-
-    if (this.#waitingBytes >= MAX_UNREAD_BYTES) {
+    if (this.#reader.status === 'open' && this.#waitingBytes >= MAX_UNREAD_BYTES) {
       // nobody listens (the upgrade waits for something else)
       this.#socket.pause()
-    } else if (isFull && turnBudget.reading.isSpent) {
-      this.#socket.pause()
-      setImmediate(() => {
-        this.tryResume()
-        // Node first hands over what it has read already, on the budget of this turn
-        process.nextTick(turnBudget.reading.renew)
-      })
     }
   }
 
