@@ -7,11 +7,11 @@ import { YAMUX } from '../libp2p.ts'
 import { REASONS, isProposed } from '../optimistic/when-to-propose.ts'
 import { safeLog } from '../safe-logger.ts'
 import { sharingMuxers } from '../sharing-muxers.ts'
-import { Decoder } from './decoder.ts'
 import { InvalidFrameError, ProtocolError } from './errors.ts'
 import { Flag, FrameType, GoAwayCode } from './frames.ts'
 import { Pings } from './pings.ts'
 import { Proposing } from './proposing.ts'
+import { Reading } from './reading.ts'
 import { Receiving } from './receiving.ts'
 import { Sending } from './sending.ts'
 import { StreamGate } from './stream-gate.ts'
@@ -58,25 +58,14 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
   readonly #receiving: Receiving<YamuxStream>
   readonly #proposing: Proposing
   readonly #owner: StreamOwner<YamuxStream>
-  readonly #decoder: Decoder
   readonly #pings: Pings
   readonly #gate: StreamGate
   #nextId: number
   #inbound = 0
   #outbound = 0
 
-  /**
-   * Who listens for streams
-   *
-   * - `none`: nobody, and no stream has come
-   * - `held`: nobody, and what comes waits in the connection
-   * - `owned`: somebody, or somebody opens streams
-   */
   // not private by #: the base class adds listeners in its constructor
-  private owner?: 'none' | 'held' | 'owned'
-
-  /** What came first while nobody listened for streams */
-  #heldFrame?: Frame
+  private readonly reading?: Reading
 
   /** Streams of which the peer is told in this turn of the event loop, or that it opened */
   #opening: YamuxStream[] = []
@@ -131,12 +120,17 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
       onFinLeft: stream => { this.#proposing.onFinLeft(stream) },
       onEnd: stream => { this.#onEnd(stream) }
     }
-    this.#decoder = new Decoder({
+    this.reading = new Reading({
+      connection: maConn,
+      log: this.log,
+      isOwned: this.listenerCount('stream') > 0,
+      isOver: () => this.#life === 'over',
       onDataHeader: header => this.#receiving.mayKeep(header, this.#byId.get(header.streamId)),
-      onPart: (streamId, bytes) => { this.#onPart(streamId, bytes) }
+      onPart: (streamId, bytes) => { this.#onPart(streamId, bytes) },
+      onFrame: frame => { this.#onFrame(frame) },
+      onFailed: err => { this.#fail(err) }
     })
     sharingMuxers.add(this.streams)
-    this.owner = this.listenerCount('stream') > 0 ? 'owned' : 'none'
     openBatcher()
 
     if (shared.settings.enableKeepAlive) {
@@ -149,7 +143,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
   async createStream (options: CreateOptions = {}): Promise<YamuxStream> {
     const { protocol, signal } = options
 
-    this.#own()
+    this.reading?.own()
 
     // libp2p's negotiation in full checks the signal itself
     if (isProposed(this.#proposing.reasonFor(options)) && signal?.aborted === true) {
@@ -263,24 +257,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
     }
 
     this.#receiving.onMessage(data.byteLength)
-    this.#decoder.push(data)
-    this.#readFrames()
-  }
-
-  #readFrames (): void {
-    while (this.owner !== 'held' && this.#life !== 'over') {
-      const frame = this.#decoder.next()
-
-      if (frame == null) {
-        return
-      }
-
-      if (this.owner === 'none' && frame.streamId !== 0 && (frame.flags & Flag.syn) !== 0) {
-        this.#hold(frame)
-      } else {
-        this.#onFrame(frame)
-      }
-    }
+    this.reading?.push(data)
   }
 
   #onPart (streamId: number, bytes: number): void {
@@ -426,48 +403,9 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
   addEventListener (...args: any[]): void {
     super.addEventListener(...args as [any, any, any])
 
-    if (args[0] === 'stream' && this.owner != null && this.owner !== 'owned') {
+    if (args[0] === 'stream' && this.reading != null) {
       // listeners are added in constructors: what they use may not be there yet
-      queueMicrotask(() => { this.#own() })
-    }
-  }
-
-  /**
-   * Nobody listens for streams yet: libp2p awaits a connection gater first, and js-yamux gives up the connection if eleven
-   * streams come before. The peer waits, and the read buffer of the connection bounds what it has sent.
-   */
-  #hold (frame: Frame): void {
-    this.owner = 'held'
-    this.#heldFrame = frame
-    this.#tryConnection(() => { this.maConn.pause() })
-  }
-
-  #own (): void {
-    const isHeld = this.owner === 'held'
-    const frame = this.#heldFrame
-
-    this.owner = 'owned'
-    this.#heldFrame = undefined
-
-    if (!isHeld || frame == null || this.#life === 'over') {
-      return
-    }
-
-    try {
-      this.#onFrame(frame)
-      this.#readFrames()
-    } catch (err: any) {
-      this.#fail(err)
-    }
-
-    this.#tryConnection(() => { this.maConn.resume() })
-  }
-
-  #tryConnection (action: () => void): void {
-    try {
-      action()
-    } catch (err) {
-      this.log('could not hold back streams that nobody listens for - %e', err)
+      queueMicrotask(() => { this.reading?.own() })
     }
   }
 
