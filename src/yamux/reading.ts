@@ -22,15 +22,6 @@ export interface ReadingInit extends DecoderListener {
 }
 
 /**
- * Who listens for streams
- *
- * - `none`: nobody, and no stream has come
- * - `held`: nobody, and what comes waits in the connection
- * - `owned`: somebody, or somebody opens streams
- */
-type Owner = 'none' | 'held' | 'owned'
-
-/**
  * Reads the frames of a connection. The first stream waits until somebody listens for streams, and all that comes
  * behind it: libp2p awaits a connection gater first, and js-yamux gives up the connection if eleven streams come
  * before. The peer waits, too, and the read buffer of the connection bounds what it has sent.
@@ -38,15 +29,15 @@ type Owner = 'none' | 'held' | 'owned'
 export class Reading {
   readonly #init: ReadingInit
   readonly #decoder: Decoder
-  #owner: Owner
+  #isOwned: boolean
 
-  /** What came first while nobody listened */
+  /** What came first while nobody listened: all else waits in the connection */
   #held?: Frame
 
   constructor (init: ReadingInit) {
     this.#init = init
     this.#decoder = new Decoder(init)
-    this.#owner = init.isOwned ? 'owned' : 'none'
+    this.#isOwned = init.isOwned
   }
 
   /** @throws {Error} if the peer may not send this */
@@ -55,11 +46,11 @@ export class Reading {
     this.#read()
   }
 
-  /** Somebody listens for streams */
+  /** Somebody listens for streams, or opens one */
   own (): void {
     const held = this.#held
 
-    this.#owner = 'owned'
+    this.#isOwned = true
     this.#held = undefined
 
     if (held == null || this.#init.isOver()) {
@@ -77,15 +68,14 @@ export class Reading {
   }
 
   #read (): void {
-    while (this.#owner !== 'held' && !this.#init.isOver()) {
+    while (this.#held == null && !this.#init.isOver()) {
       const frame = this.#decoder.next()
 
       if (frame == null) {
         return
       }
 
-      if (this.#owner === 'none' && frame.streamId !== 0 && (frame.flags & Flag.syn) !== 0) {
-        this.#owner = 'held'
+      if (!this.#isOwned && frame.streamId !== 0 && (frame.flags & Flag.syn) !== 0) {
         this.#held = frame
         this.#tryConnection('pause')
       } else {
