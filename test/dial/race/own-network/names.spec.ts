@@ -57,6 +57,7 @@ describe('names whose look-up takes long', () => {
     await dialAll('well')
     expect(performance.now() - start).to.be.below(500)
     await slow
-    expect(questions).to.deep.equal(['a.test', 'b.test', 'a.test', 'well.test', 'b.test'])
+    // the first two were asked at once, by two threads
+    expect([...questions.slice(0, 2).sort(), ...questions.slice(2)]).to.deep.equal(['a.test', 'b.test', 'a.test', 'well.test', 'b.test'])
   })
 }).timeout(30_000)
