@@ -258,6 +258,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
 
     this.#receiving.onMessage(data.byteLength)
     this.reading?.push(data)
+    this.#sending.answer()
   }
 
   #onPart (streamId: number, bytes: number): void {

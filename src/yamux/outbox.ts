@@ -50,6 +50,9 @@ export class Outbox implements Batcher {
   #isLarge = false
   #state: State = 'idle'
 
+  /** Whether an answer has left in this turn that did not wait */
+  #hasAnswered = false
+
   constructor (init: OutboxInit) {
     this.#init = init
   }
@@ -81,13 +84,32 @@ export class Outbox implements Batcher {
     }
   }
 
+  /**
+   * The frames of a message were read, and what they are answered with leaves at once: the peer works while
+   * this end returns from all that it was called by. One answer of a turn does, and others are gathered.
+   */
+  answer (): void {
+    if (!this.#hasAnswered && (this.#state === 'soon' || this.#state === 'soon of lazy')) {
+      this.#hasAnswered = true
+      this.sendAll()
+    }
+  }
+
   /** The time has come to send */
   flush (): void {
-    if (this.#state === 'soon' && hasImmediate) {
+    const hasNoMore = this.#hasAnswered && this.#bytes === 0
+
+    this.#hasAnswered = false
+
+    if (this.#state === 'soon' && hasImmediate && !hasNoMore) {
+      this.#state = 'late'
       flushAtEndOfTurn(this)
+    } else if (this.#state === 'soon of lazy') {
+      this.#state = hasNoMore ? 'lazy' : 'late'
+    } else {
+      this.#state = 'idle'
     }
 
-    this.#state = (this.#state === 'soon' && hasImmediate) || this.#state === 'soon of lazy' ? 'late' : 'idle'
     this.sendAll()
   }
 

@@ -101,6 +101,11 @@ export class Sending {
     this.#outbox.flushLarge()
   }
 
+  /** A message of the peer was read */
+  answer (): void {
+    this.#outbox.answer()
+  }
+
   end (): void {
     this.#outbox.clear()
     this.#line?.end()

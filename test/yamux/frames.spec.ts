@@ -94,11 +94,11 @@ describe('the outbox of a muxer', () => {
   }
 
   it('sends all in order, and data as it was when it was added', async () => {
-    await fc.assert(fc.asyncProperty(fc.array(fc.record({ bytes: fc.oneof(fc.nat(100), fc.nat(MAX_FRAME_BYTES)), isUrgent: fc.boolean(), pause: fc.boolean() }), { maxLength: 20 }), async inits => {
+    await fc.assert(fc.asyncProperty(fc.array(fc.record({ bytes: fc.oneof(fc.nat(100), fc.nat(MAX_FRAME_BYTES)), isUrgent: fc.boolean(), answer: fc.boolean(), pause: fc.boolean() }), { maxLength: 20 }), async inits => {
       const { outbox: box, sent } = outbox()
       const expected: Uint8Array[] = []
 
-      for (const [i, { bytes, isUrgent, pause }] of inits.entries()) {
+      for (const [i, { bytes, isUrgent, answer, pause }] of inits.entries()) {
         const data = payload(bytes)
 
         expected.push(frame(0, 0, i, bytes, data))
@@ -106,6 +106,10 @@ describe('the outbox of a muxer', () => {
         box.flushLarge()
         // its owner uses the buffer again
         data.fill(0)
+
+        if (answer) {
+          box.answer()
+        }
 
         if (pause) {
           await turns(1)
@@ -151,6 +155,30 @@ describe('the outbox of a muxer', () => {
     await Promise.resolve()
     expect(sent).to.have.length(1)
     expect(sent[0].byteLength).to.equal(2 * HEADER_BYTES)
+  })
+
+  it('answers one message at once, and gathers what the others of a turn are answered with', async () => {
+    const { outbox: box, sent } = outbox()
+
+    // a turn in which frames follow the answer, and one in which none does
+    for (const extra of [2, 0]) {
+      box.add(1, 0, 1, 0, undefined, false)
+      box.answer()
+      expect(sent, 'nobody waits for it').to.have.length(0)
+      box.add(0, 0, 1, 1, new Uint8Array(1))
+      box.answer()
+      expect(sent).to.have.length(1)
+
+      for (let i = 0; i < extra; i++) {
+        box.add(0, 0, 1, 1, new Uint8Array(1))
+        box.answer()
+      }
+
+      expect(sent.splice(0)).to.have.length(1)
+      await Promise.resolve()
+      expect(sent.splice(0).map(({ byteLength }) => byteLength)).to.deep.equal(extra > 0 ? [2 * (HEADER_BYTES + 1)] : [])
+      await turns(2)
+    }
   })
 
   it('sends nothing that was cleared', async () => {

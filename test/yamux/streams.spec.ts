@@ -1,5 +1,9 @@
+import { defaultLogger } from '@libp2p/logger'
+import { AbstractMultiaddrConnection } from '@libp2p/utils'
+import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
-import { FIRST_WINDOW, Flag, FrameType } from '../../src/yamux/frames.ts'
+import { yamux } from '../../src/index.ts'
+import { FIRST_WINDOW, Flag, FrameType, HEADER_BYTES } from '../../src/yamux/frames.ts'
 import { KiB, MiB, readToEnd, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { collectGarbage } from '../fixtures/garbage.ts'
@@ -9,6 +13,8 @@ import { line, openStream } from '../flow/fixtures/stacks.ts'
 import { RawPeer, dataFrame, frame } from './fixtures/raw-peer.ts'
 import type { RawPeerInit } from './fixtures/raw-peer.ts'
 import type { YamuxStream } from '../../src/yamux/stream.ts'
+import type { SendResult } from '@libp2p/utils'
+import type { Uint8ArrayList } from 'uint8arraylist'
 
 const { syn, fin } = Flag
 const { data: DATA, windowUpdate: UPDATE } = FrameType
@@ -40,8 +46,43 @@ function collectUncaught (): unknown[] {
   return uncaught
 }
 
+/** A connection that takes all, at once */
+class Recording extends AbstractMultiaddrConnection {
+  /** In bytes */
+  sent = 0
+
+  sendData ({ byteLength }: Uint8ArrayList): SendResult {
+    this.sent += byteLength
+
+    return { sentBytes: byteLength, canSendMore: true }
+  }
+
+  sendReset (): void {}
+
+  async sendClose (): Promise<void> {}
+
+  sendPause (): void {}
+
+  sendResume (): void {}
+}
+
 describe('a stream of yamux', function () {
   this.timeout(10_000)
+
+  it('has what a listener answers leave before the connection returns from a message', async () => {
+    const connection = new Recording({ direction: 'inbound', log: defaultLogger().forComponent('test'), remoteAddr: multiaddr('/memory/1') })
+    const muxer = yamux({ enableKeepAlive: false })().createStreamMuxer(connection)
+
+    muxer.addEventListener('stream', ({ detail: stream }) => {
+      stream.addEventListener('message', () => { stream.send(some) })
+    })
+    await Promise.resolve()
+    connection.onData(frame(UPDATE, syn, 1, 0))
+    expect(connection.sent).to.equal(0)
+    connection.onData(dataFrame(0, 1, some))
+    expect(connection.sent).to.equal(HEADER_BYTES + some.byteLength)
+    connection.abort(new Error('The test is over'))
+  })
 
   it('waits for two seconds at most for a peer that answers pings no more', async () => {
     let answers = 2
