@@ -19,6 +19,11 @@ interface Level extends Print {
   enabled?: boolean
 }
 
+/** It holds the logger that it guards */
+type SafeLogger = Logger & { [safe]: Logger }
+
+const off: Level = Object.assign(() => {}, { enabled: false })
+
 /** As {@link safeLog}, for all that the logger makes */
 export function safeLogger (logger: ComponentLogger): ComponentLogger {
   return {
@@ -38,27 +43,71 @@ export function safeLog (log: Logger): Logger {
 
   // Assigned one by one: the upgrader makes a scope for every connection, and
   // `defineProperty` would make each a kilobyte larger
-  const ours = ((...args) => { print(log, log, args) }) as Logger & { [safe]: true }
+  const ours = ((...args) => { print(log, log, args) }) as SafeLogger
 
-  ours[safe] = true
+  ours[safe] = log
   ours.enabled = log.enabled
   ours.error = (...args) => { print(log, log.error, args) }
   // the logger of libp2p has a function that does nothing where trace is off, and trace is called for every message
-  ours.trace = (log.trace as Level).enabled === false ? log.trace : (...args) => { print(log, log.trace, args) }
-  ours.newScope = name => {
-    try {
-      return safeLog(log.newScope(name))
-    } catch {
-      return ours
-    }
-  }
+  ours.trace = isOff(log.trace) ? log.trace : (...args) => { print(log, log.trace, args) }
+  ours.newScope = name => safeLog(scopeOf(log, name))
 
   return ours
 }
 
+/**
+ * As `log.newScope`, for objects of which there are many: a logger of libp2p takes three kilobytes. One that is off may be
+ * forgotten, and is made again when something is logged, since `debug.enable` may turn it on.
+ */
+export function spareScope (log: Logger, name: string): Logger {
+  const parent = safe in log ? (log as SafeLogger)[safe] : log
+  const made = scopeOf(parent, name)
+
+  if (![made, made.error, made.trace].every(isOff)) {
+    return safeLog(made)
+  }
+
+  let kept = new WeakRef(made)
+
+  function scope (): Logger {
+    let made = kept.deref()
+
+    if (made == null) {
+      made = scopeOf(parent, name)
+      kept = new WeakRef(made)
+    }
+
+    return made
+  }
+
+  const spare = ((...args) => { print(scope(), scope(), args) }) as SafeLogger
+
+  spare[safe] = parent
+  spare.enabled = false
+  spare.error = (...args) => { print(scope(), scope().error, args) }
+  spare.trace = off
+  spare.newScope = name => safeLog(scopeOf(scope(), name))
+
+  return spare
+}
+
+/** @returns the log itself if it has none to give */
+function scopeOf (log: Logger, name: string): Logger {
+  try {
+    return log.newScope(name)
+  } catch {
+    return log
+  }
+}
+
+/** The logger of libp2p says `undefined` until some logger of the process is turned on */
+function isOff (level: Level): boolean {
+  return 'enabled' in level && level.enabled !== true
+}
+
 function print (log: Logger, level: Level, args: unknown[]): void {
   try {
-    if (level.enabled !== false) {
+    if (!isOff(level)) {
       Reflect.apply(level, log, args.map((arg, i) => i === 0 && typeof arg === 'string' ? arg : toPrintable(arg)))
     }
   } catch {

@@ -5,7 +5,7 @@ import { closeBatcher, openBatcher } from '../event-loop/flush-soon.ts'
 import { setImmediate } from '../event-loop/immediate.ts'
 import { YAMUX } from '../libp2p.ts'
 import { REASONS, isProposed } from '../optimistic/when-to-propose.ts'
-import { safeLog } from '../safe-logger.ts'
+import { safeLog, spareScope } from '../safe-logger.ts'
 import { sharingMuxers } from '../sharing-muxers.ts'
 import { InvalidFrameError, ProtocolError } from './errors.ts'
 import { Flag, FrameType, GoAwayCode } from './frames.ts'
@@ -216,7 +216,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
       owner: this.#owner,
       sendWindow: firstWindow,
       maxMessageSize,
-      log: this.log.newScope(`${direction}:${streamId}`)
+      log: spareScope(this.log, `${direction}:${streamId}`)
     })
 
     this.#byId.set(streamId, stream)

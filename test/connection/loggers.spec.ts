@@ -1,9 +1,12 @@
+import { enable } from '@libp2p/logger'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { MiB } from '../fixtures/bytes.ts'
+import { spareScope } from '../../src/safe-logger.ts'
+import { MiB, turns } from '../fixtures/bytes.ts'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
+import { collectGarbage } from '../fixtures/garbage.ts'
 import { logLines } from '../fixtures/log-lines.ts'
 import { createNode, ECHO } from '../fixtures/node.ts'
 import { rawPeer } from '../fixtures/peers.ts'
@@ -144,6 +147,39 @@ describe('loggers and metrics of others', () => {
     socket.resume().end()
     expect(await child.says()).to.equal('closed')
     expect(await child.exited).to.equal(0)
+  })
+
+  it('are forgotten where they are off, and made again, by a stream', async () => {
+    const { logger, lines } = logLines(defer)
+    const parent = logger.forComponent('other')
+    const { newScope } = parent
+    let scopes = 0
+
+    parent.newScope = name => {
+      scopes++
+
+      return newScope(name)
+    }
+
+    const log = spareScope(parent, 'outbound:1')
+
+    log('nothing')
+    log.error('nothing')
+    log.trace('nothing')
+    expect(log.enabled).to.equal(false)
+    expect(scopes).to.equal(1)
+    // what was used in a turn is kept until its end
+    await turns(1)
+    collectGarbage()
+    log('nothing')
+    expect(scopes).to.equal(2)
+    expect(lines).to.be.empty()
+    enable('other*')
+    log('a line')
+    log.error('another')
+    log.newScope('mss').error('a third')
+    expect(lines.map(line => line.slice(line.indexOf('other')))).to.deep.equal(['other:outbound:1 a line', 'other:outbound:1:error another', 'other:outbound:1:mss:error a third'])
+    expect(spareScope(parent, 'outbound:3').enabled).to.equal(true)
   })
 
   it('leave no socket where a dial fails for them', async () => {
