@@ -19,8 +19,8 @@ interface Level extends Print {
   enabled?: boolean
 }
 
-/** It holds the logger that it guards */
-type SafeLogger = Logger & { [safe]: Logger }
+/** It knows the logger that it guards */
+type SafeLogger = Logger & { [safe](): Logger }
 
 const off: Level = Object.assign(() => {}, { enabled: false })
 
@@ -45,7 +45,7 @@ export function safeLog (log: Logger): Logger {
   // `defineProperty` would make each a kilobyte larger
   const ours = ((...args) => { print(log, log, args) }) as SafeLogger
 
-  ours[safe] = log
+  ours[safe] = () => log
   ours.enabled = log.enabled
   ours.error = (...args) => { print(log, log.error, args) }
   // the logger of libp2p has a function that does nothing where trace is off, and trace is called for every message
@@ -60,7 +60,7 @@ export function safeLog (log: Logger): Logger {
  * forgotten, and is made again when something is logged, since `debug.enable` may turn it on.
  */
 export function spareScope (log: Logger, name: string): Logger {
-  const parent = safe in log ? (log as SafeLogger)[safe] : log
+  const parent = safe in log ? (log as SafeLogger)[safe]() : log
   const made = scopeOf(parent, name)
 
   if (![made, made.error, made.trace].every(isOff)) {
@@ -82,7 +82,7 @@ export function spareScope (log: Logger, name: string): Logger {
 
   const spare = ((...args) => { print(scope(), scope(), args) }) as SafeLogger
 
-  spare[safe] = parent
+  spare[safe] = scope
   spare.enabled = false
   spare.error = (...args) => { print(scope(), scope().error, args) }
   spare.trace = off

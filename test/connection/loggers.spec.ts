@@ -178,7 +178,8 @@ describe('loggers and metrics of others', () => {
     log('a line')
     log.error('another')
     log.newScope('mss').error('a third')
-    expect(lines.map(line => line.slice(line.indexOf('other')))).to.deep.equal(['other:outbound:1 a line', 'other:outbound:1:error another', 'other:outbound:1:mss:error a third'])
+    spareScope(log, 'mss')('a fourth')
+    expect(lines.map(line => line.slice(line.indexOf('other')))).to.deep.equal(['other:outbound:1 a line', 'other:outbound:1:error another', 'other:outbound:1:mss:error a third', 'other:outbound:1:mss a fourth'])
     expect(spareScope(parent, 'outbound:3').enabled).to.equal(true)
   })
 
