@@ -29,7 +29,7 @@ const LARGE_BATCH = 4 * SMALL_BATCH
  * - `lazy`: what was gathered leaves at the end of the turn
  * - `soon`: it leaves before anything goes on that is awaited
  * - `soon of lazy`: the same, and the end of the turn is awaited
- * - `late`: the first frames have left, so that the peer wakes up. The rest leaves at the end of the turn
+ * - `late`: the first frames have left, so that the peer wakes up. The rest leaves at the next `flush`, which is due
  */
 type State = 'idle' | 'lazy' | 'soon' | 'soon of lazy' | 'late'
 
@@ -49,9 +49,6 @@ export class Outbox implements Batcher {
   /** Whether some data was not copied */
   #isLarge = false
   #state: State = 'idle'
-
-  /** Whether an answer has left in this turn that did not wait */
-  #hasAnswered = false
 
   constructor (init: OutboxInit) {
     this.#init = init
@@ -85,31 +82,23 @@ export class Outbox implements Batcher {
   }
 
   /**
-   * The frames of a message were read, and what they are answered with leaves at once: the peer works while
-   * this end returns from all that it was called by. One answer of a turn does, and others are gathered.
+   * The frames of a message were read, and what they are answered with leaves at once: the peer works while this end
+   * returns from all that it was called by. What comes behind it leaves before anything goes on that is awaited.
    */
   answer (): void {
-    if (!this.#hasAnswered && (this.#state === 'soon' || this.#state === 'soon of lazy')) {
-      this.#hasAnswered = true
+    if (this.#bytes > 0 && (this.#state === 'soon' || this.#state === 'soon of lazy')) {
+      this.#state = 'late'
       this.sendAll()
     }
   }
 
   /** The time has come to send */
   flush (): void {
-    const hasNoMore = this.#hasAnswered && this.#bytes === 0
-
-    this.#hasAnswered = false
-
-    if (this.#state === 'soon' && hasImmediate && !hasNoMore) {
-      this.#state = 'late'
+    if (this.#state === 'soon' && hasImmediate) {
       flushAtEndOfTurn(this)
-    } else if (this.#state === 'soon of lazy') {
-      this.#state = hasNoMore ? 'lazy' : 'late'
-    } else {
-      this.#state = 'idle'
     }
 
+    this.#state = (this.#state === 'soon' && hasImmediate) || this.#state === 'soon of lazy' ? 'late' : 'idle'
     this.sendAll()
   }
 
