@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
 import { cleanUpAfterEach, temporaryDirectory } from '../fixtures/cleanup.ts'
+import { freePort } from '../fixtures/free-port.ts'
 import { hasUnixSockets, linkLocal, lookupOf, loopback6 } from '../fixtures/machine.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
@@ -107,11 +108,8 @@ describe('a dial that the network refuses', () => {
   const defer = cleanUpAfterEach()
 
   it('names the address, the code and the cause', async () => {
-    const { addr, port, server } = await rawPeer(defer)
-    server.close()
-    await pEvent(server, 'close')
-
-    const err = await rawTransport(defer).dial(addr).catch(err => err)
+    const port = await freePort()
+    const err = await rawTransport(defer).dial(`/ip4/127.0.0.1/tcp/${port}`).catch(err => err)
 
     expect(err).to.be.an('error')
     expect(err.message).to.include(`127.0.0.1:${port}`).and.to.include('ECONNREFUSED')

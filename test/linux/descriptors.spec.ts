@@ -10,6 +10,7 @@ import { loadLibc } from '../../src/linux/load-libc.ts'
 import { commonOptions, fastOpenListen } from '../../src/linux/socket-options.ts'
 import { Recent } from '../../src/recent.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
+import { freePort } from '../fixtures/free-port.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { skipUnless } from '../fixtures/skip.ts'
@@ -86,8 +87,7 @@ describe(`file descriptors of linux()${skipped(canDial)}`, () => {
     }
 
     it('are closed where it is refused', async () => {
-      const { port, server } = await rawPeer(defer)
-      server.close()
+      const port = await freePort()
 
       await expectNoLeak(async () => {
         const { dial } = rawTransport(defer, { linux: linux({ fastOpen: true }) })

@@ -2,7 +2,7 @@ import { expect } from 'aegir/chai'
 import { linux } from '../../src/linux/index.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
-import { rawPeer } from '../fixtures/peers.ts'
+import { freePort } from '../fixtures/free-port.ts'
 import { skipUnless } from '../fixtures/skip.ts'
 import { openSockets, until } from '../fixtures/waiting.ts'
 import { fullBacklog } from '../fixtures/workers.ts'
@@ -45,9 +45,7 @@ describe(`dials with Fast Open that fail${skipped(canListen)}`, () => {
   }
 
   it('because the port is closed: the same TCPConnectError', async () => {
-    const { addr, server } = await rawPeer(defer)
-    server.close()
-    const [ordinary, fast] = await compare(addr)
+    const [ordinary, fast] = await compare(`/ip4/127.0.0.1/tcp/${await freePort()}`)
 
     expect(ordinary.error).to.have.property('code', 'ECONNREFUSED')
     expect(fast.error.constructor).to.equal(ordinary.error.constructor)
@@ -107,8 +105,7 @@ describe(`dials with Fast Open that fail${skipped(canListen)}`, () => {
   }
 
   it('leave no descriptor, handle or timer', async () => {
-    const { addr, server } = await rawPeer(defer)
-    server.close()
+    const addr = `/ip4/127.0.0.1/tcp/${await freePort()}`
     const { dial } = await fastDialer(defer)
 
     await expectNoLeak(async () => {
