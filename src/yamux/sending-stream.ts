@@ -156,7 +156,7 @@ export abstract class SendingStream<Stream> extends AbstractStream implements Se
 
     this.assertNotFailed()
 
-    if (this.status !== 'open' && this.status !== 'closing') {
+    if (this.writeStatus === 'closed') {
       throw new StreamClosedError()
     }
 

@@ -129,6 +129,8 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
 
     if (this.#closed == null) {
       if (this.writeStatus !== 'writable') {
+        this.#settleSoon()
+
         return Promise.resolve()
       }
 
@@ -210,6 +212,10 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
       this.onTransportClosed()
     }
 
+    this.#settleSoon()
+  }
+
+  #settleSoon (): void {
     setImmediate(() => {
       this.#isSettled = true
       this.keptFin?.look()
@@ -278,7 +284,13 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
       this.#end('unanswered', err)
       super.abort(err)
     } else if (this.keptFin?.onTransportClosed() === true) {
+      const error = new ConnectionClosedError()
+
+      // what the peer has sent waits for a reader, and is no matter of the connection any more
       this.#endFin()
+      this.writeStatus = 'closed'
+      this.endSending(error)
+      this.endReceiving(error)
     } else if (this.status === 'open' || this.status === 'closing') {
       this.#endFin()
       this.#end('unanswered', new ConnectionClosedError())

@@ -248,22 +248,28 @@ describe('a peer that speaks yamux as it likes', function () {
     expect(peers[2].muxer.unread).to.equal(0)
   })
 
-  it('that leaves with data unread makes no room for more than a node may hold', async () => {
-    const factory = yamux({ enableKeepAlive: false, maxUnread: MiB })()
+  for (const flags of [syn, syn | fin]) {
+    it(`that leaves with data unread${(flags & fin) === 0 ? '' : ' behind its FIN'} counts no more for what a node may hold`, async () => {
+      const factory = yamux({ enableKeepAlive: false, maxUnread: MiB })()
 
-    for (let i = 0; i < 10; i++) {
+      for (let i = 0; i < 10; i++) {
+        const peer = new RawPeer(defer, { factory })
+
+        peer.muxer.addEventListener('stream', ({ detail }) => { detail.protocol = '/a/1.0.0' })
+        peer.send(dataFrame(flags, 1, new Uint8Array(200 * KiB)))
+        await peer.sync()
+        expect(peer.muxer.unread).to.equal(200 * KiB)
+        peer.end.abort(new Error('It leaves'))
+        await peer.ended()
+        expect(peer.muxer.unread).to.equal(0)
+      }
+
       const peer = new RawPeer(defer, { factory })
 
-      peer.send(dataFrame(syn, 1, new Uint8Array(200 * KiB)))
+      peer.send(...many(5, n => dataFrame(syn, 2 * n + 1, new Uint8Array(200 * KiB))))
       await peer.sync()
-      expect(peer.muxer.unread).to.equal(200 * KiB)
-      peer.end.abort(new Error('It leaves'))
-      await peer.ended()
-    }
-
-    const peer = new RawPeer(defer, { factory })
-
-    peer.send(...many(6, n => dataFrame(syn, 2 * n + 1, new Uint8Array(200 * KiB))))
-    expect(await peer.ended()).to.have.property('name', 'StreamBufferError')
-  })
+      peer.send(dataFrame(syn, 11, new Uint8Array(200 * KiB)))
+      expect(await peer.ended()).to.have.property('name', 'StreamBufferError')
+    })
+  }
 })

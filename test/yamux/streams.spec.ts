@@ -46,15 +46,16 @@ function collectUncaught (): unknown[] {
   return uncaught
 }
 
-/** A connection that takes all, at once */
+/** A connection that takes all at once, whatever it says */
 class Recording extends AbstractMultiaddrConnection {
   /** In bytes */
   sent = 0
+  canSendMore = true
 
   sendData ({ byteLength }: Uint8ArrayList): SendResult {
     this.sent += byteLength
 
-    return { sentBytes: byteLength, canSendMore: true }
+    return { sentBytes: byteLength, canSendMore: this.canSendMore }
   }
 
   sendReset (): void {}
@@ -82,6 +83,52 @@ describe('a stream of yamux', function () {
     connection.onData(dataFrame(0, 1, some))
     expect(connection.sent).to.equal(HEADER_BYTES + some.byteLength)
     connection.abort(new Error('The test is over'))
+  })
+
+  for (const flags of [0, fin]) {
+    it(`sends no more when its connection has ended${flags === fin ? ', while the FIN of the peer waits for a reader' : ''}`, async () => {
+      const connection = new Recording({ direction: 'inbound', log: defaultLogger().forComponent('test'), remoteAddr: multiaddr('/memory/1') })
+      const muxer = yamux({ enableKeepAlive: false })().createStreamMuxer(connection)
+
+      muxer.addEventListener('stream', ({ detail }) => { detail.protocol = '/a/1.0.0' })
+      await Promise.resolve()
+      connection.onData(dataFrame(syn | flags, 1, some))
+      await turns(2)
+
+      const [stream] = muxer.streams
+
+      // the connection has all, and is full
+      connection.canSendMore = false
+      stream.send(some)
+      await turns(1)
+      expect(stream.send(some)).to.equal(false)
+      expect(stream.writeBufferLength).to.equal(0)
+
+      const drained = stream.onDrain()
+
+      connection.abort(new Error('The line is cut'))
+      await expect(drained).to.eventually.be.rejected.with.property('name', 'ConnectionClosedError')
+      expect(() => { stream.send(some) }).to.throw().with.property('name', 'StreamStateError')
+      await expect(stream.onDrain()).to.eventually.be.rejected()
+    })
+  }
+
+  it('keeps what came before FIN for a reader that begins after the end of the connection, and ends when it is closed', async () => {
+    const read = await opened()
+    const closed = await opened()
+
+    for (const { peer, stream } of [read, closed]) {
+      stream.protocol = '/a/1.0.0'
+      peer.send(dataFrame(fin, 1, some))
+      await peer.sync()
+      peer.end.abort(new Error('It leaves'))
+      await peer.ended()
+      expect(stream).to.have.property('writeStatus', 'closed')
+    }
+
+    expect(await readToEnd(read.stream)).to.have.property('bytes', some.byteLength)
+    await closed.stream.close()
+    await until(() => closed.stream.status === 'closed', 'the stream has ended')
   })
 
   it('waits for two seconds at most for a peer that answers pings no more', async () => {
