@@ -1,3 +1,5 @@
+import type { Uint8ArrayList } from 'uint8arraylist'
+
 /** Buffers below this size are copied, in bytes: that costs less than to hand each over by itself */
 export const COPY_BYTES = 4 * 1024
 /** How much memory is taken at a time for copies, in bytes, unless one needs more */
@@ -64,4 +66,9 @@ export class CopyRun {
     this.#end += bytes.byteLength
     this.#slab.used = this.#end
   }
+}
+
+/** `slice` of a Buffer would be no copy */
+export function copyOf (data: Uint8Array | Uint8ArrayList): Uint8Array {
+  return data instanceof Uint8Array ? new Uint8Array(data) : data.slice()
 }

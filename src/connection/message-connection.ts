@@ -1,6 +1,6 @@
 import { StreamMessageEvent } from '@libp2p/interface'
 import { Uint8ArrayList, isUint8ArrayList } from 'uint8arraylist'
-import { COPY_BYTES } from '../bytes/copy-run.ts'
+import { COPY_BYTES, copyOf } from '../bytes/copy-run.ts'
 import { QUIET_TURNS } from './closing.ts'
 import { DrainOrder } from './drain-order.ts'
 import { DrainingConnection } from './draining-connection.ts'
@@ -279,9 +279,4 @@ export abstract class MessageConnection extends DrainingConnection implements Re
       this.abort(err)
     }
   }
-}
-
-/** `slice` of a Buffer would be no copy */
-function copyOf (data: Uint8Array | Uint8ArrayList): Uint8Array {
-  return data instanceof Uint8Array ? new Uint8Array(data) : data.slice()
 }

@@ -1,6 +1,8 @@
-import { StreamBufferError, StreamStateError } from '@libp2p/interface'
+import { InvalidParametersError, StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { AbstractStream, StreamClosedError } from '@libp2p/utils'
 import { raceSignal } from 'race-signal'
+import { isUint8ArrayList } from 'uint8arraylist'
+import { COPY_BYTES, copyOf } from '../bytes/copy-run.ts'
 import { Flag } from './frames.ts'
 import type { Receiving } from './receiving.ts'
 import type { Sending } from './sending.ts'
@@ -85,6 +87,10 @@ export abstract class SendingStream<Stream> extends AbstractStream implements Se
   }
 
   send (data: Uint8Array | Uint8ArrayList): boolean {
+    if (!(data instanceof Uint8Array) && !isUint8ArrayList(data)) {
+      throw new InvalidParametersError('A stream sends a Uint8Array or a Uint8ArrayList')
+    }
+
     this.assertNotFailed()
 
     if (this.writeStatus !== 'writable') {
@@ -94,7 +100,8 @@ export abstract class SendingStream<Stream> extends AbstractStream implements Se
     this.hasSpoken ||= this.protocol !== ''
 
     if (this.writableNeedsDrain || this.sendingData || this.writeBuffer.byteLength > 0) {
-      this.writeBuffer.append(data)
+      // its owner may use a small buffer again
+      this.writeBuffer.append(data.byteLength < COPY_BYTES ? copyOf(data) : data)
 
       return this.processSendQueue()
     }
@@ -102,10 +109,11 @@ export abstract class SendingStream<Stream> extends AbstractStream implements Se
     const { sentBytes, canSendMore } = this.#transmit(data)
 
     if (sentBytes < data.byteLength) {
-      this.writeBuffer.append(data instanceof Uint8Array ? data.subarray(sentBytes) : data.sublist(sentBytes))
+      // a peer that answers within the call may have had somebody send more meanwhile
+      this.writeBuffer.prepend(cut(data, sentBytes, data.byteLength))
     }
 
-    return this.#afterSend(canSendMore)
+    return this.#afterSend(canSendMore) && this.processSendQueue()
   }
 
   /** Called by the base class. A stream hands its data to the muxer itself */
@@ -120,15 +128,21 @@ export abstract class SendingStream<Stream> extends AbstractStream implements Se
       return false
     }
 
-    if (this.sendingData || this.writeBuffer.byteLength === 0) {
+    if (this.sendingData) {
       return true
     }
 
-    const { sentBytes, canSendMore } = this.#transmit(this.writeBuffer)
+    let canSendMore = true
 
-    this.writeBuffer.consume(sentBytes)
+    while (canSendMore && this.writeBuffer.byteLength > 0) {
+      const result = this.#transmit(this.writeBuffer)
 
-    return this.#afterSend(canSendMore)
+      // the stream may have been aborted meanwhile
+      this.writeBuffer.consume(Math.min(result.sentBytes, this.writeBuffer.byteLength))
+      canSendMore = this.#afterSend(result.canSendMore)
+    }
+
+    return canSendMore
   }
 
   takeTurn (): void {
@@ -180,14 +194,15 @@ export abstract class SendingStream<Stream> extends AbstractStream implements Se
     this.sendingData = true
 
     try {
-      while (sentBytes < byteLength && this.#sendWindow > 0) {
+      while (sentBytes < byteLength && this.#sendWindow > 0 && this.writeStatus !== 'closed') {
         const room = Math.min(this.#sendWindow, this.maxMessageSize ?? Infinity, turns.room(this, byteLength - sentBytes))
 
         if (room === 0) {
           break
         }
 
-        const part = room === byteLength ? data : cut(data, sentBytes, sentBytes + room)
+        // the write buffer may grow while it is sent
+        const part = room === byteLength && data !== this.writeBuffer ? data : cut(data, sentBytes, sentBytes + room)
 
         this.#sendWindow -= room
         sentBytes += room

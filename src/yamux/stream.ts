@@ -265,7 +265,7 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
 
   /** The connection has ended, with an error or without. What is missing of either end is an error in any case */
   onConnectionEnd (err?: Error): void {
-    const isAllSent = this.#fin !== 'flushing' && this.writeBuffer.byteLength === 0
+    const isAllSent = this.#fin !== 'flushing' && !this.sendingData && this.writeBuffer.byteLength === 0
 
     if (!this.isReceiving && isAllSent) {
       this.onTransportClosed()

@@ -46,14 +46,29 @@ function collectUncaught (): unknown[] {
   return uncaught
 }
 
-/** A connection that takes all at once, whatever it says */
+/** A connection that takes all at once, whatever it says, until it fails */
 class Recording extends AbstractMultiaddrConnection {
   /** In bytes */
   sent = 0
   canSendMore = true
+  failsAfter = Infinity
 
-  sendData ({ byteLength }: Uint8ArrayList): SendResult {
+  /** The other end, which has the data before `send` returns */
+  other?: Recording
+
+  constructor (direction: 'inbound' | 'outbound' = 'inbound') {
+    super({ direction, log: defaultLogger().forComponent('test'), remoteAddr: multiaddr('/memory/1') })
+  }
+
+  sendData (data: Uint8ArrayList): SendResult {
+    const { byteLength } = data
+
+    if (this.sent > this.failsAfter) {
+      throw new Error('The encrypter has failed')
+    }
+
     this.sent += byteLength
+    this.other?.onData(data.sublist())
 
     return { sentBytes: byteLength, canSendMore: this.canSendMore }
   }
@@ -71,7 +86,7 @@ describe('a stream of yamux', function () {
   this.timeout(10_000)
 
   it('has what a listener answers leave before the connection returns from a message', async () => {
-    const connection = new Recording({ direction: 'inbound', log: defaultLogger().forComponent('test'), remoteAddr: multiaddr('/memory/1') })
+    const connection = new Recording()
     const muxer = yamux({ enableKeepAlive: false })().createStreamMuxer(connection)
 
     muxer.addEventListener('stream', ({ detail: stream }) => {
@@ -87,7 +102,7 @@ describe('a stream of yamux', function () {
 
   for (const flags of [0, fin]) {
     it(`sends no more when its connection has ended${flags === fin ? ', while the FIN of the peer waits for a reader' : ''}`, async () => {
-      const connection = new Recording({ direction: 'inbound', log: defaultLogger().forComponent('test'), remoteAddr: multiaddr('/memory/1') })
+      const connection = new Recording()
       const muxer = yamux({ enableKeepAlive: false })().createStreamMuxer(connection)
 
       muxer.addEventListener('stream', ({ detail }) => { detail.protocol = '/a/1.0.0' })
@@ -129,6 +144,83 @@ describe('a stream of yamux', function () {
     expect(await readToEnd(read.stream)).to.have.property('bytes', some.byteLength)
     await closed.stream.close()
     await until(() => closed.stream.status === 'closed', 'the stream has ended')
+  })
+
+  it('sends all that is sent while it sends, in order, over a connection that delivers at once', async () => {
+    const ends = [new Recording('outbound'), new Recording('inbound')]
+    const [dialer, listener] = ends.map(connection => yamux({ enableKeepAlive: false })().createStreamMuxer(connection))
+    const received: number[] = []
+    let next = 0
+
+    ends.forEach((end, i) => { end.other = ends[1 - i] })
+    defer(() => { ends.forEach(end => { end.abort(new Error('The test is over')) }) })
+    listener.addEventListener('stream', ({ detail: stream }) => {
+      stream.addEventListener('message', ({ data }) => {
+        received.push(data.subarray()[0])
+        stream.send(data.subarray()[0] % 2 === 0 ? some : new Uint8Array(8 * KiB))
+      })
+    })
+    await Promise.resolve()
+
+    const stream = await dialer.createStream()
+    const ask = (): void => { stream.send(new Uint8Array(8 * KiB).fill(next++)) }
+
+    // nothing waits for the end of a turn
+    await turns(10)
+    stream.addEventListener('message', () => {
+      if (next < 20) {
+        ask()
+      }
+    })
+    ask()
+    await until(() => received.length === 20, 'all was answered', 1_000)
+    expect(received).to.deep.equal(Array.from({ length: 20 }, (_, i) => i))
+  })
+
+  it('ends, and nothing is thrown at nobody, where a connection fails in the midst of what waited', async () => {
+    const uncaught = collectUncaught()
+    const connection = new Recording()
+    const muxer = yamux({ enableKeepAlive: false, sendWindow: false })().createStreamMuxer(connection)
+
+    muxer.addEventListener('stream', () => {})
+    await Promise.resolve()
+    connection.onData(frame(UPDATE, syn, 1, 0))
+    await turns(2)
+
+    const [stream] = muxer.streams
+
+    stream.send(new Uint8Array(2 * MiB))
+    connection.failsAfter = connection.sent + 128 * KiB
+    connection.onData(frame(UPDATE, 0, 1, 4 * MiB))
+    await until(() => stream.status === 'aborted', 'the stream has ended')
+    await turns(3)
+    expect(uncaught).to.deep.equal([])
+  })
+
+  it('refuses what is no bytes, and others lose nothing by it', async () => {
+    const { peer, stream } = await opened()
+
+    stream.send(some)
+
+    for (const data of ['text', [1, 2], 8, new ArrayBuffer(8 * KiB), new Uint16Array(8), undefined]) {
+      expect(() => { stream.send(data as any) }).to.throw().with.property('name', 'InvalidParametersError')
+    }
+
+    await until(() => peer.of(DATA).length === 1, 'the data is there')
+    expect(peer.of(DATA)[0].data).to.deep.equal(some)
+  })
+
+  it('leaves small buffers to their owners as soon as `send` returns, also while others wait', async () => {
+    const { peer, stream } = await opened()
+    const small = Uint8Array.of(1)
+
+    stream.send(new Uint8Array(FIRST_WINDOW))
+    stream.send(new Uint8Array(1))
+    stream.send(small)
+    small[0] = 2
+    peer.send(frame(UPDATE, 0, 1, FIRST_WINDOW))
+    await until(() => peer.of(DATA).reduce((sum, { length }) => sum + length, 0) === FIRST_WINDOW + 2, 'all is there')
+    expect(peer.of(DATA).at(-1)?.data.at(-1)).to.equal(1)
   })
 
   it('waits for two seconds at most for a peer that answers pings no more', async () => {
