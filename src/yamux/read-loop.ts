@@ -1,5 +1,5 @@
 import { Uint8ArrayList } from 'uint8arraylist'
-import { areTooMany } from './chunks.ts'
+import { areTooMany, withoutWaste } from './chunks.ts'
 import type { MessageStream, StreamCloseEvent, StreamMessageEvent } from '@libp2p/interface'
 
 /** The peer is granted nothing more when this much waits for the loop, in bytes */
@@ -111,7 +111,8 @@ export class ReadLoop {
   }
 
   readonly #onMessage = ({ data }: StreamMessageEvent): void => {
-    this.#queue.push(data)
+    // what a loop takes at once is not kept
+    this.#queue.push(this.#queue.length === 0 ? data : withoutWaste(data))
     this.#bytes += data.byteLength
 
     if (areTooMany(this.#queue.length, this.#bytes)) {

@@ -1,6 +1,6 @@
 import { StreamMessageEvent } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { areTooMany } from './chunks.ts'
+import { areTooMany, withoutWaste } from './chunks.ts'
 import { ReadLoop } from './read-loop.ts'
 import { SendingStream } from './sending-stream.ts'
 import type { Data } from './read-loop.ts'
@@ -68,7 +68,7 @@ export abstract class ReceivingStream<Stream> extends SendingStream<Stream> impl
 
     if (this.readStatus !== 'readable' || this.readBuffer.byteLength > 0 || this.listenerCount('message') === 0) {
       this.#chunks = this.readBuffer.byteLength === 0 ? 1 : this.#chunks + 1
-      super.onData(data)
+      super.onData(withoutWaste(data))
       this.#mergeChunks()
       this.onTaken()
       return

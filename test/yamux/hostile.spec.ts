@@ -1,9 +1,10 @@
 import { expect } from 'aegir/chai'
 import fc from 'fast-check'
 import { yamux } from '../../src/index.ts'
-import { FIRST_WINDOW, Flag, FrameType } from '../../src/yamux/frames.ts'
+import { FIRST_WINDOW, Flag, FrameType, HEADER_BYTES } from '../../src/yamux/frames.ts'
 import { KiB, MiB, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach, cleaningUp } from '../fixtures/cleanup.ts'
+import { collectGarbage } from '../fixtures/garbage.ts'
 import { until } from '../fixtures/waiting.ts'
 import { RawPeer, dataFrame, frame } from './fixtures/raw-peer.ts'
 
@@ -247,6 +248,40 @@ describe('a peer that speaks yamux as it likes', function () {
     expect(peers[0].muxer.unread).to.equal(350 * KiB)
     expect(peers[2].muxer.unread).to.equal(0)
   })
+
+  for (const reader of ['nobody', 'a slow loop']) {
+    it(`that sends single bytes in large messages makes a stream that ${reader} reads keep no more than those`, async () => {
+      const peer = new RawPeer(defer)
+      const message = new Uint8Array(2 * HEADER_BYTES + 1 + 64 * KiB)
+
+      // one byte for the stream, and much for one that does not exist
+      message.set(dataFrame(0, 1, Uint8Array.of(1)))
+      message.set(frame(DATA, 0, 99, 64 * KiB), HEADER_BYTES + 1)
+      peer.send(frame(UPDATE, syn, 1, 0))
+      await peer.sync()
+
+      const loop = reader === 'nobody' ? undefined : peer.streams[0][Symbol.asyncIterator]()
+      const first = loop?.next()
+
+      collectGarbage()
+
+      const before = process.memoryUsage().arrayBuffers
+
+      for (let i = 0; i < 500; i++) {
+        peer.send(message.slice())
+
+        if (i % 50 === 0) {
+          await peer.sync()
+        }
+      }
+
+      await peer.sync()
+      await first
+      collectGarbage()
+      expect(process.memoryUsage().arrayBuffers - before).to.be.below(8 * MiB)
+      expect(peer.muxer.unread).to.be.within(499, 500)
+    })
+  }
 
   for (const flags of [syn, syn | fin]) {
     it(`that leaves with data unread${(flags & fin) === 0 ? '' : ' behind its FIN'} counts no more for what a node may hold`, async () => {
