@@ -22,6 +22,11 @@ interface Level extends Print {
 /** It knows the logger that it guards */
 type SafeLogger = Logger & { [safe](): Logger }
 
+/** Whether a logger is on may change. An accessor of each would take a kilobyte */
+const shared = Object.create(Function.prototype, {
+  enabled: { get (this: SafeLogger) { return this[safe]().enabled } }
+})
+
 const off: Level = Object.assign(() => {}, { enabled: false })
 
 /** As {@link safeLog}, for all that the logger makes */
@@ -43,10 +48,9 @@ export function safeLog (log: Logger): Logger {
 
   // Assigned one by one: the upgrader makes a scope for every connection, and
   // `defineProperty` would make each a kilobyte larger
-  const ours = ((...args) => { print(log, log, args) }) as SafeLogger
+  const ours: SafeLogger = Object.setPrototypeOf((...args: unknown[]) => { print(log, log, args) }, shared)
 
   ours[safe] = () => log
-  ours.enabled = log.enabled
   ours.error = (...args) => { print(log, log.error, args) }
   // the logger of libp2p has a function that does nothing where trace is off, and trace is called for every message
   ours.trace = isOff(log.trace) ? log.trace : (...args) => { print(log, log.trace, args) }
@@ -80,10 +84,9 @@ export function spareScope (log: Logger, name: string): Logger {
     return made
   }
 
-  const spare = ((...args) => { print(scope(), scope(), args) }) as SafeLogger
+  const spare: SafeLogger = Object.setPrototypeOf((...args: unknown[]) => { print(scope(), scope(), args) }, shared)
 
   spare[safe] = scope
-  spare.enabled = false
   spare.error = (...args) => { print(scope(), scope().error, args) }
   spare.trace = off
   spare.newScope = name => safeLog(scopeOf(scope(), name))
@@ -94,15 +97,21 @@ export function spareScope (log: Logger, name: string): Logger {
 /** @returns the log itself if it has none to give */
 function scopeOf (log: Logger, name: string): Logger {
   try {
-    return log.newScope(name)
+    const scope = log.newScope(name)
+
+    return typeof scope === 'function' ? scope : log
   } catch {
     return log
   }
 }
 
 /** The logger of libp2p says `undefined` until some logger of the process is turned on */
-function isOff (level: Level): boolean {
-  return 'enabled' in level && level.enabled !== true
+function isOff (level?: Level): boolean {
+  try {
+    return level != null && 'enabled' in level && level.enabled !== true
+  } catch {
+    return false
+  }
 }
 
 function print (log: Logger, level: Level, args: unknown[]): void {

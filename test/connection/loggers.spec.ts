@@ -1,7 +1,7 @@
 import { enable } from '@libp2p/logger'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
-import { spareScope } from '../../src/safe-logger.ts'
+import { safeLog, spareScope } from '../../src/safe-logger.ts'
 import { MiB, turns } from '../fixtures/bytes.ts'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
@@ -166,7 +166,7 @@ describe('loggers and metrics of others', () => {
     log('nothing')
     log.error('nothing')
     log.trace('nothing')
-    expect(log.enabled).to.equal(false)
+    expect(log.enabled).to.not.equal(true)
     expect(scopes).to.equal(1)
     // what was used in a turn is kept until its end
     await turns(1)
@@ -175,6 +175,7 @@ describe('loggers and metrics of others', () => {
     expect(scopes).to.equal(2)
     expect(lines).to.be.empty()
     enable('other*')
+    expect(log.enabled).to.equal(true)
     log('a line')
     log.error('another')
     log.newScope('mss').error('a third')
@@ -182,6 +183,19 @@ describe('loggers and metrics of others', () => {
     expect(lines.map(line => line.slice(line.indexOf('other')))).to.deep.equal(['other:outbound:1 a line', 'other:outbound:1:error another', 'other:outbound:1:mss:error a third', 'other:outbound:1:mss a fourth'])
     expect(spareScope(parent, 'outbound:3').enabled).to.equal(true)
   })
+
+  for (const scope of [undefined, () => {}]) {
+    it(`may give a scope that is ${scope == null ? 'none' : 'a bare function'}`, () => {
+      const log: any = Object.assign(() => {}, { error () {}, trace () {}, newScope: () => scope })
+
+      for (const made of [safeLog(log).newScope('mss'), spareScope(log, 'mss'), spareScope(safeLog(log), 'mss')]) {
+        made('a line')
+        made.error('another')
+        made.trace('a third')
+        made.newScope('more')('a fourth')
+      }
+    })
+  }
 
   it('leave no socket where a dial fails for them', async () => {
     const { addr, next } = await rawPeer(defer)
