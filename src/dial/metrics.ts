@@ -1,3 +1,4 @@
+import { safeCounters } from '../safe-metrics.ts'
 import type { FastOpenOutcome, PortUse } from '../connector.ts'
 import type { CounterGroup, Metrics } from '@libp2p/interface'
 
@@ -26,18 +27,19 @@ export function dialerMetrics (metrics: Metrics | undefined, plugins: Pick<TCPMe
   }
 
   return {
-    events: metrics.registerCounterGroup('libp2p_tcp_dialer_events_total', {
+    events: safeCounters(metrics.registerCounterGroup('libp2p_tcp_dialer_events_total', {
       label: 'event',
       help: 'Total count of TCP dialer events by type'
-    }),
-    errors: metrics.registerCounterGroup('libp2p_tcp_dialer_errors_total', {
+    })),
+    errors: safeCounters(metrics.registerCounterGroup('libp2p_tcp_dialer_errors_total', {
       label: 'event',
       help: 'Total count of TCP dialer events by type'
-    }),
-    optimistic: metrics.registerCounterGroup('libp2p_tcp_optimistic_dials_total', {
+    })),
+    optimistic: safeCounters(metrics.registerCounterGroup('libp2p_tcp_optimistic_dials_total', {
       label: 'outcome',
       help: 'Total count of TCP dials that negotiated the encrypter optimistically by outcome'
-    }),
-    ...plugins
+    })),
+    ports: safeCounters(plugins.ports),
+    fastOpen: safeCounters(plugins.fastOpen)
   }
 }

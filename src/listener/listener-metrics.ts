@@ -1,3 +1,4 @@
+import { safeCounters, tell } from '../safe-metrics.ts'
 import type { ServerState } from './pausable-server.ts'
 import type { CounterGroup, MetricGroup, Metrics } from '@libp2p/interface'
 import type { AddressInfo } from 'node:net'
@@ -39,10 +40,10 @@ export class ListenerMetrics {
       label: 'address',
       help: 'Total count of TCP listener errors by type'
     })
-    this.events = metrics?.registerMetricGroup('libp2p_tcp_listener_events_total', {
+    this.events = safeCounters(metrics?.registerMetricGroup('libp2p_tcp_listener_events_total', {
       label: 'address',
       help: 'Total count of TCP listener events by type'
-    })
+    }))
   }
 
   /** The address that it listens on, or did: `host:port` or a path */
@@ -59,19 +60,10 @@ export class ListenerMetrics {
   }
 
   countEvent (name: string): void {
-    tell(() => this.events?.increment({ [`${this.#label} ${name}`]: true }))
+    this.events?.increment({ [`${this.#label} ${name}`]: true })
   }
 
   countError (name: string): void {
     tell(() => this.#errors?.increment({ [`${this.#label} ${name}`]: true }))
-  }
-}
-
-/** Metrics of others may throw, and no caller can help it */
-function tell (report: () => void): void {
-  try {
-    report()
-  } catch {
-    // the number is lost
   }
 }

@@ -2,12 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { InvalidParametersError } from '@libp2p/interface'
 import { aFunction, checkOptions } from '../check-options.ts'
 import { safeLogger } from '../safe-logger.ts'
+import { safeCounters } from '../safe-metrics.ts'
 import { HolePunches } from './hole-punch.ts'
 import { observedOf } from './observed-addresses.ts'
 import { withMethods } from './with-methods.ts'
 import type { HolePunchComponents, HolePunchEvents } from './hole-punch.ts'
 import type { Rule } from '../check-options.ts'
-import type { ComponentLogger, Connection, CounterGroup, Logger, Metrics, PeerId, Stream, StreamHandler, Topology, Transport } from '@libp2p/interface'
+import type { ComponentLogger, Connection, Logger, Metrics, PeerId, Stream, StreamHandler, Topology, Transport } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
 export interface HolePunchingInit {
@@ -84,10 +85,10 @@ export function holePunching <Components, Service> (factory: (components: Compon
 
 function decorate (components: HolePunchingComponents, onProgress: HolePunchingInit['onProgress']): Partial<HolePunchingComponents> {
   const log: Logger = safeLogger(components.logger).forComponent('libp2p:tcp:hole-punching')
-  const metrics: CounterGroup | undefined = components.metrics?.registerCounterGroup('libp2p_tcp_hole_punches_total', {
+  const metrics = safeCounters(components.metrics?.registerCounterGroup('libp2p_tcp_hole_punches_total', {
     label: 'outcome',
     help: 'Total count of hole punches by outcome'
-  })
+  }))
   const punches = new HolePunches({ components, log, metrics, onProgress })
 
   /** The relayed connection that the service is at work on, wherever it awaits something */

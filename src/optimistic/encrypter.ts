@@ -1,6 +1,7 @@
 import { serviceCapabilities } from '@libp2p/interface'
 import { PLAINTEXT } from '../libp2p.ts'
 import { safeLogger } from '../safe-logger.ts'
+import { safeCounters } from '../safe-metrics.ts'
 import { ProposedConnection } from './proposed-connection.ts'
 import type { ProposalOutcome } from './proposal.ts'
 import type { ComponentLogger, ConnectionEncrypter, CounterGroup, Logger, MessageStream, Metrics, SecureConnectionOptions, SecuredConnection, StreamMuxerFactory, Upgrader, UpgraderOptions } from '@libp2p/interface'
@@ -32,10 +33,10 @@ export class OptimisticEncrypter <Extensions = unknown> implements ConnectionEnc
     this.#replyTimeout = replyTimeout
     this.#components = components
     this.#log = safeLogger(components.logger).forComponent('libp2p:optimistic:encrypter')
-    this.#metrics = components.metrics?.registerCounterGroup('libp2p_optimistic_muxers_total', {
+    this.#metrics = safeCounters(components.metrics?.registerCounterGroup('libp2p_optimistic_muxers_total', {
       label: 'outcome',
       help: 'Total count of connections that negotiated their muxer optimistically by outcome'
-    })
+    }))
   }
 
   readonly [Symbol.toStringTag] = 'libp2p-fast-tcp/optimistic-encrypter'

@@ -1,6 +1,7 @@
 import { ConnectionClosedError, serviceCapabilities } from '@libp2p/interface'
 import { YAMUX } from '../libp2p.ts'
 import { KnownProtocols } from '../optimistic/known-protocols.ts'
+import { safeCounters } from '../safe-metrics.ts'
 import { YamuxMuxer } from './muxer.ts'
 import { NodeUnread } from './node-unread.ts'
 import type { YamuxShared } from './muxer.ts'
@@ -8,7 +9,7 @@ import type { YamuxSettings } from './settings.ts'
 import type { KnownProtocolsComponents } from '../optimistic/known-protocols.ts'
 import type { ProposalOutcome } from '../optimistic/proposal.ts'
 import type { HandlerLimits } from '../optimistic/protocol-limit.ts'
-import type { ComponentLogger, CounterGroup, MessageStream, Metrics, StreamMuxerFactory } from '@libp2p/interface'
+import type { ComponentLogger, MessageStream, Metrics, StreamMuxerFactory } from '@libp2p/interface'
 
 /** What libp2p hands to a factory. With no `events`, `peerStore` and `logger` nothing tells what peers speak */
 export interface YamuxComponents extends Partial<KnownProtocolsComponents> {
@@ -26,10 +27,10 @@ export class Yamux implements StreamMuxerFactory<YamuxMuxer> {
 
   constructor (settings: YamuxSettings, components: YamuxComponents = {}) {
     const { events, logger, metrics, peerStore } = components
-    const outcomes: CounterGroup<ProposalOutcome> | undefined = metrics?.registerCounterGroup('libp2p_optimistic_streams_total', {
+    const outcomes = safeCounters<ProposalOutcome>(metrics?.registerCounterGroup('libp2p_optimistic_streams_total', {
       label: 'outcome',
       help: 'Total count of streams that negotiated their protocol optimistically by outcome'
-    })
+    }))
 
     this.#shared = {
       settings,

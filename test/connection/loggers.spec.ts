@@ -6,12 +6,15 @@ import { MiB, turns } from '../fixtures/bytes.ts'
 import { runChild } from '../fixtures/child.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
 import { counters } from '../fixtures/counters.ts'
+import { freePort } from '../fixtures/free-port.ts'
 import { collectGarbage } from '../fixtures/garbage.ts'
 import { logLines } from '../fixtures/log-lines.ts'
+import { hasSilence } from '../fixtures/machine.ts'
 import { createNode, ECHO } from '../fixtures/node.ts'
 import { rawPeer } from '../fixtures/peers.ts'
 import { rawTransport } from '../fixtures/raw.ts'
 import { closed, within } from '../fixtures/waiting.ts'
+import { fullBacklog } from '../fixtures/workers.ts'
 import type { Logger, Metrics } from '@libp2p/interface'
 
 /** A logger with state of its own */
@@ -197,18 +200,26 @@ describe('loggers and metrics of others', () => {
     })
   }
 
-  it('leave no socket where a dial fails for them', async () => {
-    const { addr, next } = await rawPeer(defer)
-    const metrics: Metrics = {
-      ...counters().metrics,
-      registerCounterGroup: () => ({
-        increment: () => { throw new Error('Urk!') },
-        reset: () => {}
-      })
-    }
-    const { dial } = rawTransport(defer, {}, { metrics })
+  it('change no outcome where metrics throw', async () => {
+    const { addr } = await rawPeer(defer)
+    const throwing = (): any => ({
+      increment: () => { throw new Error('Urk!') },
+      update: () => { throw new Error('Urk!') },
+      reset: () => {}
+    })
+    const metrics: Metrics = { ...counters().metrics, registerCounterGroup: throwing, registerMetricGroup: throwing }
+    const { dial, listen } = rawTransport(defer, {}, { metrics })
+    const { addr: ours, next } = await listen()
 
-    await expect(within(2_000, 'the dial', dial(addr))).to.eventually.be.rejectedWith('Urk!')
-    await pEvent((await next()).resume(), 'end', { timeout: 2_000 })
+    await within(2_000, 'the dial', dial(addr))
+    await within(2_000, 'the dial', dial(ours))
+    await next()
+    await expect(within(2_000, 'the dial', dial(`/ip4/127.0.0.1/tcp/${await freePort()}`))).to.eventually.be.rejected.with.property('code', 'ECONNREFUSED')
+
+    if (hasSilence) {
+      const signal = AbortSignal.timeout(50)
+
+      await expect(within(2_000, 'the dial', dial(`/ip4/127.0.0.1/tcp/${await fullBacklog(defer)}`, { signal }))).to.eventually.be.rejected.with.property('name', 'AbortError')
+    }
   })
 })
