@@ -126,7 +126,10 @@ export class Outgoing implements Batcher {
       flushSoon(this)
     }
 
-    return this.#socket.writableLength < this.#socket.writableHighWaterMark
+    const { writableLength, writableHighWaterMark } = this.#socket
+
+    // with a mark of 0 a socket that has taken all emits no 'drain'
+    return writableLength === 0 || writableLength < writableHighWaterMark
   }
 
   /** Hand everything that waits to the socket in one write */

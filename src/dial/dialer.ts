@@ -1,4 +1,5 @@
 import net from 'node:net'
+import { MAX_TIMEOUT } from '../check-options.ts'
 import { Recent } from '../recent.ts'
 import { dialSettings } from '../settings.ts'
 import { Address } from './address.ts'
@@ -170,7 +171,7 @@ export class Dialer {
       driver,
       siblings,
       delay: typeof attemptDelay === 'number' ? attemptDelay : ATTEMPT_DELAY,
-      nameDelay: dial.settings.socket.autoSelectFamilyAttemptTimeout ?? net.getDefaultAutoSelectFamilyAttemptTimeout(),
+      nameDelay: Math.min(dial.settings.socket.autoSelectFamilyAttemptTimeout ?? net.getDefaultAutoSelectFamilyAttemptTimeout(), MAX_TIMEOUT / 2),
       maxTargets,
       stopping: this.#stopping.signal,
       places: this.#places,

@@ -8,8 +8,8 @@ import { Recent } from '../recent.ts'
 import type { LookupAddress, LookupAllOptions } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
-/** libuv lets look-ups have half of its threads. Nothing ends one that has begun: where a server is silent it takes 10 s or more */
-const PLACES = Math.max(1, Math.floor((Number(process.env.UV_THREADPOOL_SIZE ?? 4) + 1) / 2))
+/** Nothing ends a look-up that has begun: where a server is silent it takes 10 s or more */
+const PLACES = placesFor(process.env.UV_THREADPOOL_SIZE)
 
 /** Names whose look-up takes long have so many of the places at most */
 const SLOW_PLACES = Math.max(1, Math.floor(PLACES / 2))
@@ -155,4 +155,9 @@ async function fromHostsFile (host: string, family: unknown): Promise<string[]> 
     .map(line => line.replace(/#.*/, '').trim().split(/\s+/))
     .filter(([address, ...names]) => [0, net.isIP(address)].includes(family as number) && names.some(name => name.toLowerCase() === host.toLowerCase()))
     .map(([address]) => address)
+}
+
+/** libuv lets look-ups have half of its threads. What is no number is one thread */
+export function placesFor (threads = '4'): number {
+  return Math.max(1, Math.floor(((Number.parseInt(threads, 10) || 1) + 1) / 2))
 }

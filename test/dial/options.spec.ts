@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { pEvent } from 'p-event'
+import { placesFor } from '../../src/dial/look-ups.ts'
 import { TCPConnectError } from '../../src/index.ts'
 import { mergeDialOptions, mergeListenOptions } from '../../src/settings.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
@@ -268,5 +269,46 @@ describe(`fault 5: options of the sockets, as the kernel has them${skipped}`, fu
 
     expect(dialed.keepIdle.at(-1)).to.equal(7)
     expect(accepted.keepIdle.at(-1)).to.equal(9)
+  })
+})
+
+describe('options at the ends of their ranges', () => {
+  const defer = cleanUpAfterEach()
+
+  for (const side of ['dialOpts', 'listenOpts'] as const) {
+    it(`${side}.highWaterMark of 0: what is sent leaves, and a close ends`, async () => {
+      const { dial, listen } = rawTransport(defer, { [side]: { highWaterMark: 0 } })
+      const { addr, next } = await listen()
+      const dialed = await dial(addr)
+      const accepted = await next()
+      const [from, to] = side === 'dialOpts' ? [dialed, accepted] : [accepted, dialed]
+      const received = pEvent(to, 'message', { timeout: 2_000 })
+
+      from.send(Uint8Array.of(1))
+      await received
+      await from.onDrain({ signal: AbortSignal.timeout(2_000) })
+      await from.close({ signal: AbortSignal.timeout(2_000) })
+    })
+  }
+
+  itIf(hasLoopbackNetwork && hasSilence, 'all of 127.0.0.0/8, and silence')('autoSelectFamilyAttemptTimeout: no timer is too long', async () => {
+    const port = await fullBacklog(defer)
+    const warnings: Error[] = []
+    const onWarning = (warning: Error): void => { warnings.push(warning) }
+    const { dial } = rawTransport(defer, {
+      dialOpts: {
+        autoSelectFamilyAttemptTimeout: 2 ** 31 - 1,
+        lookup: (host: string, options: unknown, callback: any) => { callback(null, ['127.0.0.2', '127.0.0.1', '127.0.0.3'].map(address => ({ address, family: 4 }))) }
+      }
+    })
+
+    process.on('warning', onWarning)
+    defer(() => { process.off('warning', onWarning) })
+    await expect(dial(`/dns4/silent.test/tcp/${port}`, { signal: AbortSignal.timeout(100) })).to.eventually.be.rejected()
+    expect(warnings).to.be.empty()
+  })
+
+  it('UV_THREADPOOL_SIZE: look-ups have half of the threads, as libuv reads their number', () => {
+    expect([undefined, '4', '16', '1', '0', '-1', 'auto', 'undefined', ''].map(placesFor)).to.deep.equal([2, 2, 8, 1, 1, 1, 1, 1, 1])
   })
 })
