@@ -24,7 +24,10 @@ type SafeLogger = Logger & { [safe](): Logger }
 
 /** Whether a logger is on may change. An accessor of each would take a kilobyte */
 const shared = Object.create(Function.prototype, {
-  enabled: { get (this: SafeLogger) { return this[safe]().enabled } }
+  enabled: {
+    get (this: SafeLogger) { return this[safe]().enabled },
+    set (this: SafeLogger, isEnabled: boolean) { this[safe]().enabled = isEnabled }
+  }
 })
 
 const off: Level = Object.assign(() => {}, { enabled: false })

@@ -291,12 +291,16 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
       }
     }
 
-    if (stream == null) {
-      return
-    }
-
     // a muxer by itself acknowledges, and refuses by RST. FIN is its owner's
     const isOwners = (flags & Flag.fin) !== 0 || (type === FrameType.data && (length > 0 || (flags & Flag.rst) !== 0))
+
+    if (stream == null) {
+      if (isOwners && this.#isOurs(streamId)) {
+        this.#gate.heard()
+      }
+
+      return
+    }
 
     if (isOwners && !stream.isAnswered && stream.direction === 'outbound') {
       this.#answered(stream)
@@ -346,7 +350,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
 
   /** @returns undefined if the stream is refused */
   #accept (streamId: number): YamuxStream | undefined {
-    if (this.#isClient !== (streamId % 2 === 0)) {
+    if (this.#isOurs(streamId)) {
       throw new InvalidParametersError('Both endpoints are clients')
     }
 
@@ -358,6 +362,7 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
     }
 
     this.#inbound++
+    this.#gate.heard()
 
     const stream = this.#newStream(streamId, 'inbound')
 
@@ -365,6 +370,10 @@ export class YamuxMuxer extends AbstractStreamMuxer<YamuxStream> {
     this.onRemoteStream(stream)
 
     return stream
+  }
+
+  #isOurs (streamId: number): boolean {
+    return this.#isClient === (streamId % 2 === 1)
   }
 
   /** The peer has something to say to a stream of ours, so it is ready for more */

@@ -100,8 +100,7 @@ export abstract class SendingStream<Stream> extends AbstractStream implements Se
     this.hasSpoken ||= this.protocol !== ''
 
     if (this.writableNeedsDrain || this.sendingData || this.writeBuffer.byteLength > 0) {
-      // its owner may use a small buffer again
-      this.writeBuffer.append(data.byteLength < COPY_BYTES ? copyOf(data) : data)
+      this.writeBuffer.append(toKeep(data))
 
       return this.processSendQueue()
     }
@@ -110,7 +109,7 @@ export abstract class SendingStream<Stream> extends AbstractStream implements Se
 
     if (sentBytes < data.byteLength) {
       // a peer that answers within the call may have had somebody send more meanwhile
-      this.writeBuffer.prepend(cut(data, sentBytes, data.byteLength))
+      this.writeBuffer.prepend(toKeep(cut(data, sentBytes, data.byteLength)))
     }
 
     return this.#afterSend(canSendMore) && this.processSendQueue()
@@ -306,4 +305,9 @@ export abstract class SendingStream<Stream> extends AbstractStream implements Se
 
 function cut (data: Uint8Array | Uint8ArrayList, start: number, end: number): Uint8Array | Uint8ArrayList {
   return data instanceof Uint8Array ? data.subarray(start, end) : data.sublist(start, end)
+}
+
+/** The owner of a small buffer may use it again */
+function toKeep (data: Uint8Array | Uint8ArrayList): Uint8Array | Uint8ArrayList {
+  return data.byteLength < COPY_BYTES ? copyOf(data) : data
 }

@@ -3,7 +3,7 @@ import { MAX_EARLY_STREAMS, MAX_UNANSWERED_STREAMS, INBOUND_UPGRADE_TIMEOUT } fr
 
 /**
  * - `early`: the peer may not listen for streams yet
- * - `ready`: it has answered one
+ * - `ready`: it has answered one, or opened one
  * - `open`: the connection is over, so nobody waits any more
  */
 type GateState = 'early' | 'ready' | 'open'
@@ -20,6 +20,9 @@ export interface EndingConnection {
  */
 export class StreamGate {
   #state: GateState = 'early'
+
+  /** By then the peer listens, or has given up the connection */
+  readonly #readyAt = performance.now() + INBOUND_UPGRADE_TIMEOUT
   #opened = 0
   #settled = 0
 
@@ -58,7 +61,7 @@ export class StreamGate {
     this.#watchConnection()
 
     if (this.#state === 'early') {
-      this.#timer ??= setTimeout(() => { this.#setReady() }, INBOUND_UPGRADE_TIMEOUT).unref()
+      this.#timer ??= setTimeout(() => { this.heard() }, Math.max(0, this.#readyAt - performance.now())).unref()
     }
 
     try {
@@ -77,7 +80,18 @@ export class StreamGate {
   /** The peer has answered a stream, hence it is ready for more */
   answered (): void {
     this.#settled++
-    this.#setReady()
+    this.heard()
+  }
+
+  /** The peer has opened a stream, or answered one that has ended here: it listens */
+  heard (): void {
+    clearTimeout(this.#timer)
+
+    if (this.#state === 'early') {
+      this.#state = 'ready'
+    }
+
+    this.#letIn()
   }
 
   /**
@@ -102,16 +116,6 @@ export class StreamGate {
       })
     } else if (connection != null) {
       this.#state = 'open'
-    }
-
-    this.#letIn()
-  }
-
-  #setReady (): void {
-    clearTimeout(this.#timer)
-
-    if (this.#state === 'early') {
-      this.#state = 'ready'
     }
 
     this.#letIn()

@@ -172,7 +172,7 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
 
   /** Goes on with a close as far as it can */
   #closeNext (): void {
-    if (this.#fin === 'flushing' && this.writeBuffer.byteLength === 0 && !this.writableNeedsDrain) {
+    if (this.#fin === 'flushing' && !this.sendingData && this.writeBuffer.byteLength === 0 && !this.writableNeedsDrain) {
       this.#fin = 'held'
     }
 
@@ -306,6 +306,7 @@ export class YamuxStream extends ReceivingStream<YamuxStream> {
       this.writeStatus = 'closed'
       this.#finLeft?.resolve()
       this.#closed?.resolve()
+      this.#settleSoon()
     }
   }
 

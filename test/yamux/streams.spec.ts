@@ -3,6 +3,7 @@ import { AbstractMultiaddrConnection } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
 import { expect } from 'aegir/chai'
 import { yamux } from '../../src/index.ts'
+import { encodeProposal } from '../../src/optimistic/codec.ts'
 import { FIRST_WINDOW, Flag, FrameType, HEADER_BYTES } from '../../src/yamux/frames.ts'
 import { KiB, MiB, readToEnd, turns } from '../fixtures/bytes.ts'
 import { cleanUpAfterEach } from '../fixtures/cleanup.ts'
@@ -16,7 +17,7 @@ import type { YamuxStream } from '../../src/yamux/stream.ts'
 import type { SendResult } from '@libp2p/utils'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-const { syn, fin } = Flag
+const { syn, ack, fin } = Flag
 const { data: DATA, windowUpdate: UPDATE } = FrameType
 const defer = cleanUpAfterEach()
 const some = new TextEncoder().encode('something')
@@ -212,16 +213,80 @@ describe('a stream of yamux', function () {
 
   it('leaves small buffers to their owners as soon as `send` returns, also while others wait', async () => {
     const { peer, stream } = await opened()
-    const small = Uint8Array.of(1)
+    const small = new Uint8Array(4)
 
-    stream.send(new Uint8Array(FIRST_WINDOW))
-    stream.send(new Uint8Array(1))
-    stream.send(small)
-    small[0] = 2
+    stream.send(new Uint8Array(FIRST_WINDOW - 1))
+
+    // the first fits in part, the second not at all
+    for (let i = 0; i < 2; i++) {
+      stream.send(small.fill(1))
+      small.fill(2)
+    }
+
     peer.send(frame(UPDATE, 0, 1, FIRST_WINDOW))
-    await until(() => peer.of(DATA).reduce((sum, { length }) => sum + length, 0) === FIRST_WINDOW + 2, 'all is there')
-    expect(peer.of(DATA).at(-1)?.data.at(-1)).to.equal(1)
+    await until(() => peer.of(DATA).reduce((sum, { length }) => sum + length, 0) === FIRST_WINDOW + 7, 'all is there')
+    expect(peer.of(DATA).flatMap(({ data }) => [...data]).slice(FIRST_WINDOW - 1)).to.deep.equal(new Array(8).fill(1))
   })
+
+  it('sends all before FIN if it is closed while it sends', async () => {
+    const ends = [new Recording('outbound'), new Recording('inbound')]
+    const [dialer, listener] = ends.map(connection => yamux({ enableKeepAlive: false })().createStreamMuxer(connection))
+    let received = 0
+    let atFin: number | undefined
+
+    ends.forEach((end, i) => { end.other = ends[1 - i] })
+    defer(() => { ends.forEach(end => { end.abort(new Error('The test is over')) }) })
+    listener.addEventListener('stream', ({ detail: stream }) => {
+      stream.addEventListener('message', ({ data }) => {
+        received += data.byteLength
+        stream.send(some)
+      })
+      stream.addEventListener('remoteCloseWrite', () => { atFin = received })
+    })
+    await Promise.resolve()
+
+    const stream = await dialer.createStream()
+
+    await turns(10)
+    stream.addEventListener('message', () => { void stream.close() })
+    stream.send(new Uint8Array(600_000))
+    await until(() => atFin != null, 'FIN')
+    expect(atFin).to.equal(600_000)
+  })
+
+  it('ends with its connection if both FINs wait', async () => {
+    const peer = new RawPeer(defer, { isDialer: true })
+    const stream = await peer.muxer.createStream({ protocol: '/a/1.0.0', negotiateFully: false })
+
+    await until(() => peer.of(DATA, syn).length === 1, 'the proposal')
+    peer.send(dataFrame(ack, 1, encodeProposal('/a/1.0.0')), frame(UPDATE, fin, 1, 0))
+    await peer.sync()
+
+    const closed = stream.close()
+
+    expect(stream.isFinHeld).to.equal(true)
+    peer.end.abort(new Error('It leaves'))
+    await peer.ended()
+    await closed.catch(() => {})
+    await until(() => stream.status !== 'open' && stream.status !== 'closing', 'the stream has ended', 2_000)
+    expect(peer.muxer.streams).to.be.empty()
+  })
+
+  for (const how of ['answers one of them', 'opens one']) {
+    it(`does not wait behind ten that were given up, once the peer ${how}`, async () => {
+      const peer = new RawPeer(defer, { isDialer: true })
+      const given = await Promise.all(Array.from({ length: 10 }, async () => peer.muxer.createStream()))
+
+      await turns(3)
+      given.forEach(stream => { stream.abort(new Error('Given up')) })
+
+      const next = peer.muxer.createStream()
+
+      await peer.sync()
+      peer.send(how === 'opens one' ? frame(UPDATE, syn, 2, 0) : dataFrame(ack, 1, some))
+      await within(2_000, 'the next stream', next)
+    })
+  }
 
   it('waits for two seconds at most for a peer that answers pings no more', async () => {
     let answers = 2
