@@ -20,7 +20,8 @@ export function keyPairFromSeed (seed: Uint8Array): KeyPair {
 /** @throws {Error} if the public key is one with which every secret is zero */
 export function sharedKey (privateKey: NoiseBytes, publicKey: NoiseBytes): Uint8Array {
   return diffieHellman({
-    privateKey: privateKeys.get(privateKey.subarray()),
+    // `subarray` would make another array, which is not known
+    privateKey: privateKeys.get(privateKey instanceof Uint8Array ? privateKey : privateKey.subarray()),
     // as JWK, since Node takes 48 us to read a public key as DER, and 21 as JWK (Node 24)
     publicKey: createPublicKey({ key: { kty: 'OKP', crv: 'X25519', x: base64url(publicKey.subarray()) }, format: 'jwk' })
   })

@@ -1,4 +1,5 @@
-import { randomBytes } from 'node:crypto'
+import crypto, { randomBytes } from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
 import { noise as chainsafeNoise } from '@chainsafe/libp2p-noise'
 import { generateKeyPair } from '@libp2p/crypto/keys'
 import { defaultLogger } from '@libp2p/logger'
@@ -116,6 +117,30 @@ describe('noiseCrypto', () => {
       expect(hex(ours.chaCha20Poly1305Decrypt(after, NONCE, NO_BYTES, key))).to.equal(hex(plaintext))
     })
   }
+
+  it('reads no private key that it has made', () => {
+    const { createPrivateKey } = crypto
+    const [a, b] = [noiseCrypto.generateX25519KeyPair(), noiseCrypto.generateX25519KeyPair()]
+    let read = 0
+
+    defer(() => {
+      crypto.createPrivateKey = createPrivateKey
+      syncBuiltinESMExports()
+    })
+    crypto.createPrivateKey = (...args) => {
+      read++
+
+      return createPrivateKey(...args)
+    }
+    syncBuiltinESMExports()
+
+    expect(noiseCrypto.generateX25519SharedKey(a.privateKey, b.publicKey)).to.deep.equal(noiseCrypto.generateX25519SharedKey(b.privateKey, a.publicKey))
+    expect(read).to.equal(0)
+
+    // the first of a seed is read, and one that was copied
+    noiseCrypto.generateX25519SharedKey(Uint8Array.from(a.privateKey), b.publicKey)
+    expect(read).to.equal(1)
+  })
 
   it('agrees with what an array holds now, whose private key was overwritten', () => {
     const [pair, other, peer] = [ours.generateX25519KeyPair(), ours.generateX25519KeyPair(), ours.generateX25519KeyPair()]
