@@ -81,6 +81,11 @@ export function reusePort (init?: ReusePortInit): ReusePort {
   })
 }
 
+/** Servers of this process that are about to listen on a port that they have to themselves. A probe does not see them */
+const claims = new Map<Server, ListenOptions>()
+
+const WILDCARDS = ['0.0.0.0', '::']
+
 export interface ListeningPortsInit {
   below: SocketLayer
 
@@ -129,9 +134,15 @@ export class ListeningPorts {
 
     if (!this.#options.has(server)) {
       // nobody need close a server that could not listen
-      server.on('listening', () => { this.#servers.add(server) })
+      server.on('listening', () => {
+        claims.delete(server)
+        this.#servers.add(server)
+      })
+      server.on('error', () => { claims.delete(server) })
       server.on('connection', socket => { this.#onConnection(socket) })
       server.on('close', () => {
+        claims.delete(server)
+
         // a server that listens again after a pause also emits 'close': keep it
         if (!server.listening) {
           this.#servers.delete(server)
@@ -144,9 +155,19 @@ export class ListeningPorts {
     this.#isSupported ||= checkSupport()
 
     // without SO_REUSEPORT a port that is taken makes the server fail, as without this option
-    const reusePort = this.#isShared || options.port === 0 || !isTaken(options)
+    const isAlone = !this.#isShared && options.port !== 0
+    const reusePort = !isAlone || !(isClaimed(options) || isTaken(options))
 
-    this.#below.bindServer(server, { ...options, reusePort, exclusive: true })
+    if (isAlone && reusePort) {
+      claims.set(server, options)
+    }
+
+    try {
+      this.#below.bindServer(server, { ...options, reusePort, exclusive: true })
+    } catch (err) {
+      claims.delete(server)
+      throw err
+    }
   }
 
   /**
@@ -285,6 +306,12 @@ function checkSupport (): boolean {
 
     return false
   }
+}
+
+/** Whether another server of this process is about to listen on the address */
+function isClaimed ({ host = '', port }: ListenOptions): boolean {
+  return [...claims.values()].some(({ host: other = '', ...options }) => options.port === port &&
+    net.isIPv6(other) === net.isIPv6(host) && (other === host || [other, host].some(host => WILDCARDS.includes(host))))
 }
 
 /**

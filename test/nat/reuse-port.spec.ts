@@ -70,6 +70,23 @@ describe('reusePort', () => {
     expect(uses).to.deep.equal(['option'])
   })
 
+  for (const hosts of [['127.0.0.1', '127.0.0.1'], ['0.0.0.0', '127.0.0.1']]) {
+    it(`lets one of two transports have a port that begin at once, on ${hosts.join(' and ')}`, async () => {
+      const port = await freePort()
+      const results = await Promise.allSettled(hosts.map(async host => rawTransport(defer, { reusePort: reusePort() }).listen(`/ip4/${host}/tcp/${port}`)))
+
+      expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected'])
+      expect(results[1]).to.have.nested.property('reason.code', 'EADDRINUSE')
+
+      // a claim ends with its listener
+      const again = await freePort()
+      const { listener } = await rawTransport(defer, { reusePort: reusePort() }).listen(`/ip4/${hosts[0]}/tcp/${again}`)
+
+      await listener.close()
+      await rawTransport(defer, { reusePort: reusePort() }).listen(`/ip4/${hosts[1]}/tcp/${again}`)
+    })
+  }
+
   it('yields to localAddress and localPort', async () => {
     const { addr, next } = await rawPeer(defer)
     const { dial, listen } = rawTransport(defer, { reusePort: reusePort() })
