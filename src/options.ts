@@ -173,8 +173,8 @@ export interface TCPOptions {
   /**
    * Abort a connection whose peer reads nothing of what waits to be sent to it for
    * this long, in ms, with a `TCPStalledWriteError`, even if the peer goes on
-   * sending; 0 for never. A slow reader is left alone as long as it takes 1 MiB in
-   * this time. Behind an encrypter, whose messages have at most 64 KiB, less is enough.
+   * sending; 0 for never. A slow reader is left alone as long as it takes 4 MiB in
+   * this time: the kernel may take so much before it says that there is room again.
    *
    * @default 120_000
    */

@@ -56,7 +56,7 @@ export class OpenSockets {
 
   add (socket: Socket): void {
     // a small whole number takes no memory of its own
-    const now = Math.round(performance.now())
+    const now = Math.floor(performance.now())
 
     this.#maps.forEach(sockets => { sockets.set(socket, now) })
     socket.on('close', this.#onClose)
