@@ -9,7 +9,7 @@ import path from 'node:path'
 
 /** The parts of the package. Each imports only from itself and from those before it */
 const LAYERS = [
-  ['src/printable.ts', 'src/safe-logger.ts', 'src/check-options.ts', 'src/libp2p.ts', 'src/errors.ts', 'src/addresses.ts', 'src/connection/wire-filter.ts', 'src/connector.ts', 'src/components.ts', 'src/recent.ts', 'src/sharing-muxers.ts', 'src/dial-events.ts', 'src/options.ts', 'src/plugin.ts'],
+  ['src/printable.ts', 'src/safe-logger.ts', 'src/safe-metrics.ts', 'src/check-options.ts', 'src/libp2p.ts', 'src/errors.ts', 'src/addresses.ts', 'src/connection/wire-filter.ts', 'src/connector.ts', 'src/components.ts', 'src/recent.ts', 'src/sharing-muxers.ts', 'src/dial-events.ts', 'src/options.ts', 'src/plugin.ts'],
   ['src/presumed.ts', 'src/base-class.ts'],
   ['src/bytes'],
   ['src/event-loop'],
