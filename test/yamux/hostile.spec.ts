@@ -284,12 +284,12 @@ describe('a peer that speaks yamux as it likes', function () {
 
       if (loop == null) {
         stream.addEventListener('message', ({ data }) => { look(data) })
-      }
+      } else {
+        for (let read = 1; read < 500; read++) {
+          const { value } = await loop.next()
 
-      for (let read = 1; loop != null && read < 500; read++) {
-        const { value } = await loop.next()
-
-        look(value)
+          look(value)
+        }
       }
 
       await until(() => peer.muxer.unread === 0, 'all is read')
