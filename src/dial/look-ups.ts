@@ -8,7 +8,7 @@ import { Recent } from '../recent.ts'
 import type { LookupAddress, LookupAllOptions } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 
-/** Nothing ends a look-up that has begun: where a server is silent it takes 10 s or more */
+/** How many look-ups are under way at once. Nothing ends one that has begun: where a server is silent it takes 10 s or more */
 const PLACES = placesFor(process.env.UV_THREADPOOL_SIZE)
 
 /** Names whose look-up takes long have so many of the places at most */

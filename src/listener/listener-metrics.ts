@@ -36,10 +36,10 @@ export class ListenerMetrics {
       label: 'address',
       help: 'Current status of the TCP listener socket'
     })
-    this.#errors = metrics?.registerMetricGroup('libp2p_tcp_listener_errors_total', {
+    this.#errors = safeCounters(metrics?.registerMetricGroup('libp2p_tcp_listener_errors_total', {
       label: 'address',
       help: 'Total count of TCP listener errors by type'
-    })
+    }))
     this.events = safeCounters(metrics?.registerMetricGroup('libp2p_tcp_listener_events_total', {
       label: 'address',
       help: 'Total count of TCP listener events by type'
@@ -64,6 +64,6 @@ export class ListenerMetrics {
   }
 
   countError (name: string): void {
-    tell(() => this.#errors?.increment({ [`${this.#label} ${name}`]: true }))
+    this.#errors?.increment({ [`${this.#label} ${name}`]: true })
   }
 }
